@@ -39,6 +39,9 @@ _STEP = 5
 #: Steps after which clearing is looked at no more, and clearings that make a habit.
 _MOST_CLEARINGS, _FEWEST_CLEARED = 64, 4
 
+#: Modules whose examples are remembered, examples of each, bytes of all examples of a call that are looked at, and calls.
+_MOST_MODULES, _MOST_EXAMPLES, _MOST_BYTES, _MOST_COMPARED = 8, 1 << 16, 1 << 22, 512
+
 #: Failures after which watching ends.
 _MOST_FAILURES = 3
 
@@ -57,6 +60,9 @@ class TorchWatch:
         self._compiles = False
         self._inputs: dict[tuple[Any, ...], _Input] = {}
         self._repeated: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._examples: dict[int, _Examples] = {}
+        #: What is called within modules whose examples are compared.
+        self._inner: set[int] = set()
         self._padding: dict[int, _Padding] = {}
         self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self._steps = 0
@@ -158,9 +164,22 @@ class TorchWatch:
         elif len(self._inputs) < _MOST_INPUTS:
             self._inputs[key] = _Input(module, arrays, state)
             entry = self._entry_of(module)
+            entry["again"] += self._had_all(module, arrays, state[1])
         else:
             return
         entry["calls"] += 1
+
+    def _had_all(self, module: Any, arrays: list[Any], weights: tuple[Any, ...] | None) -> bool:
+        """Whether a module that got a new array has had all examples in it before, with the same weights."""
+        if id(module) in self._inner:
+            return False
+        known = self._examples.get(id(module))
+        if known is None or known.module() is not module:
+            if len(self._examples) >= _MOST_MODULES:
+                return False
+            known = self._examples[id(module)] = _Examples(module)
+            self._inner |= {id(child) for child in module.modules() if child is not module}
+        return known.had_all(arrays, weights)
 
     def _entry_of(self, module: Any) -> dict[str, Any]:
         frame = self._frame()
@@ -335,6 +354,40 @@ class _Input:
     def is_there(self) -> bool:
         """Whether the memory is still that of then: otherwise another array may have come to lie there."""
         return self.module() is not None and not any(storage.expired() for storage in self._storages)
+
+
+class _Examples:
+    """The rows of the arrays that a module was given, as long as its weights stay."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = weakref.ref(module)
+        self._weights: tuple[Any, ...] | None = None
+        self._known: set[int] = set()
+        self._looks = 0
+        self._had_all = False
+
+    def had_all(self, arrays: list[Any], weights: tuple[Any, ...] | None) -> bool:
+        """Whether all rows of a call were there before; after many calls, what the last one was that was looked at."""
+        if weights is None or weights != self._weights:
+            self._weights, self._had_all = weights, False
+            self._known.clear()
+        if self._looks < _MOST_COMPARED:
+            self._looks += 1
+            rows = _examples_of(arrays)
+            self._had_all = bool(rows) and weights is not None and self._known.issuperset(rows)
+            if len(self._known) < _MOST_EXAMPLES:
+                self._known.update(rows)
+        return self._had_all
+
+
+def _examples_of(arrays: list[Any]) -> list[int]:
+    """A number for each row of some arrays that belong together; empty where they cannot be read, or are too large."""
+    count = arrays[0].shape[0] if arrays[0].dim() > 1 else 0
+    are_rows = all(array.device.type == "cpu" and array.is_contiguous() and array.shape[:1] == (count,) for array in arrays)
+    if not count or not are_rows or sum(array.numel() * array.element_size() for array in arrays) > _MOST_BYTES:
+        return []
+    widths = [(array.data_ptr(), array.numel() // count * array.element_size()) for array in arrays]
+    return [hash(tuple(string_at(address + row * width, width) for address, width in widths)) for row in range(count)]
 
 
 def _place(array: Any) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ mod case;
 mod collectives;
 mod copying;
 mod diagnose;
+mod eager;
 mod factors;
 mod finding;
 mod fitness;

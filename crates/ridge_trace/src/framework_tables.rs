@@ -12,7 +12,7 @@ pub struct OperatorShape {
     /// Element types of its inputs (`["float", "float", "Scalar"]`), or the empty string.
     pub types: StringId,
     /// Values of its arguments that are no arrays (`["", "", "[1, 1]", "True"]`), of convolutions and attention, whose work
-    /// depends on them; else the empty string.
+    /// depends on them, of sums and of singular value decompositions; else the empty string.
     pub values: StringId,
 }
 

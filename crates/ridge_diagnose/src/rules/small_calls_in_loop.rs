@@ -1,5 +1,5 @@
-//! A Python loop calls small operators of PyTorch for what one call does at once: steps of a recurrence, gradients of single examples,
-//! masks of single groups.
+//! A Python loop calls small operators of PyTorch for what one call does at once: steps of a recurrence, single channels, gradients of
+//! single examples, masks of single groups.
 
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
@@ -7,7 +7,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::operator_calls::{NEEDS, OperatorCall, is_view};
 use crate::pricing::Left;
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
+use crate::words::{list, percent};
 use ridge_analysis::Spans;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{EventKind, EventRow, NONE, StringId};
@@ -91,7 +91,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch {
         return Ok(Vec::new());
     }
-    Ok([cells(case), examples(case), masks(case)].into_iter().flatten().collect())
+    Ok([cells(case), channels(case), examples(case), masks(case)].into_iter().flatten().collect())
 }
 
 fn finding(
@@ -126,45 +126,63 @@ fn joined(one: Vec<(usize, f32)>, other: Vec<(usize, f32)>) -> Vec<(usize, f32)>
     one.into_iter().chain(other).collect()
 }
 
-/// Steps of a recurrence, where nothing but views lies between one cell and the next: its inputs are there before the loop begins.
-fn cells(case: &Case<'_>) -> Option<Finding> {
+/// Calls of one operator with the same sizes, one after the other, between which nothing but views lies, and their gradients.
+struct Repeated {
+    loops: Loops,
+    claim: Vec<(usize, f32)>,
+    /// The operators.
+    names: Vec<StringId>,
+    /// What is left of the claim, by the price of the calls.
+    left: (f64, f64),
+    /// The part of the claim that is the price of the calls.
+    priced: f64,
+}
+
+/// The calls of the operators that `is_it` says; where `is_cut`, each of a part that is cut out of an array.
+fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Option<Repeated> {
     let all = &case.operator_calls().calls;
     let trace = case.trace();
     let name = |call: &OperatorCall| trace.strings.get(call.name);
     let mut loops = Loops::default();
-    let mut cells: FxHashSet<u32> = FxHashSet::default();
+    let mut called: FxHashSet<u32> = FxHashSet::default();
+    let mut names: Vec<StringId> = Vec::new();
     let mut run: Option<(usize, usize, usize)> = None;
-    let end = |run: &mut Option<(usize, usize, usize)>, loops: &mut Loops, cells: &mut FxHashSet<u32>| {
+    let mut is_new = false;
+    let mut end = |run: &mut Option<(usize, usize, usize)>| {
         let Some((first, last, turns)) = run.take().filter(|(.., turns)| *turns >= FEWEST_TURNS) else { return };
         loops.add(all, first..last + 1, turns);
-        for call in all[first..=last].iter().filter(|call| is_cell(name(call))) {
+        for call in all[first..=last].iter().filter(|call| is_it(name(call))) {
             loops.at.push(call.row);
-            cells.extend(call.rows());
+            called.extend(call.rows());
+            if !names.contains(&call.name) {
+                names.push(call.name);
+            }
         }
     };
     for (at, call) in all.iter().enumerate() {
-        match (&mut run, is_cell(name(call))) {
-            (Some((_, last, turns)), true) if all[*last].key() == call.key() && all[*last].process == call.process => {
-                (*last, *turns) = (at, *turns + 1);
+        match (&mut run, is_it(name(call))) {
+            (Some((_, last, turns)), true)
+                if all[*last].key() == call.key() && all[*last].process == call.process && (is_new || !is_cut) =>
+            {
+                (*last, *turns, is_new) = (at, *turns + 1, false);
             }
             (_, true) => {
-                end(&mut run, &mut loops, &mut cells);
-                run = Some((at, at, 1));
+                end(&mut run);
+                (run, is_new) = (Some((at, at, 1)), false);
             }
-            (Some(_), false) if !is_view(name(call)) => end(&mut run, &mut loops, &mut cells),
-            _ => {}
+            (Some(_), false) if !is_view(name(call)) => end(&mut run),
+            _ => is_new |= matches!(name(call), "aten::select" | "aten::slice" | "aten::narrow"),
         }
     }
-    end(&mut run, &mut loops, &mut cells);
+    end(&mut run);
     if loops.count == 0 {
         return None;
     }
-    // The gradients of the cells.
     let backward: FxHashSet<u32> =
-        trace.backwards.iter().filter(|link| cells.contains(&link.forward)).map(|link| link.event).collect();
-    let of_cells = |call: &OperatorCall| call.is_backward && backward.contains(&call.row);
+        trace.backwards.iter().filter(|link| called.contains(&link.forward)).map(|link| link.event).collect();
+    let is_gradient = |call: &OperatorCall| call.is_backward && backward.contains(&call.row);
     let (mut spans, mut last) = (loops.spans.clone(), None::<usize>);
-    for (at, _) in all.iter().enumerate().filter(|(_, call)| of_cells(call)) {
+    for (at, _) in all.iter().enumerate().filter(|(_, call)| is_gradient(call)) {
         loops.calls.push(at);
         let joins = last.filter(|last| all[*last].process == all[at].process && at - last <= FEWEST_TURNS);
         spans.push((joins.map_or(all[at].span.0, |last| all[last].span.1), all[at].span.1));
@@ -172,11 +190,17 @@ fn cells(case: &Case<'_>) -> Option<Finding> {
     }
     let claim =
         joined(case.claim_of_calls(loops.calls.iter().copied(), 1.0), case.claim_between(&Spans::of(spans), 1.0));
-    let priced: f64 = all.iter().filter(|call| cells.contains(&call.row)).map(|call| case.price_of_call(call)).sum();
+    let priced: f64 = all.iter().filter(|call| called.contains(&call.row)).map(|call| case.price_of_call(call)).sum();
     // A gradient takes twice the products of what it is the gradient of.
     let price = if backward.is_empty() { priced } else { 3.0 * priced };
     let ns = case.share_of(claim.iter().copied()) * case.wall().whole_ns() as f64;
     let left = Left::of(ns, price, price).map_or((0.1, 0.5), |left| (left.least, left.most));
+    Some(Repeated { loops, claim, names, left, priced: price / ns.max(1.0) })
+}
+
+/// Steps of a recurrence: its inputs are there before the loop begins.
+fn cells(case: &Case<'_>) -> Option<Finding> {
+    let Repeated { loops, claim, left, .. } = repeated(case, is_cell, false)?;
     finding(case, &loops, claim, |share| Form {
         message: format!(
             "{} of the time goes to a Python loop over single cells of a recurrent network",
@@ -185,6 +209,27 @@ fn cells(case: &Case<'_>) -> Option<Finding> {
         why: "each cell is several small operators, and as many for its gradient, and Python calls them one by one",
         help: "`torch.nn.LSTM`, `GRU` or `RNN` with the weights of the cell take the whole sequence in one call, which also multiplies all inputs at once",
         turns: "cells in a row",
+        left,
+    })
+}
+
+/// Channels, heads or groups that each get a call of their own.
+fn channels(case: &Case<'_>) -> Option<Finding> {
+    let is_it = |name: &str| is_heavy(name) && name.starts_with("aten::") && !is_cell(name);
+    let Repeated { loops, claim, names, left, priced } = repeated(case, is_it, true)?;
+    if priced > MOST_PRICED {
+        return None;
+    }
+    let names: Vec<&str> = names.iter().map(|name| case.trace().strings.get(*name)).collect();
+    finding(case, &loops, claim, |share| Form {
+        message: format!(
+            "{} of the time goes to a Python loop that calls {} for one channel, head or group of an array after the other",
+            percent(share),
+            list(&names, 3)
+        ),
+        why: "each call is small, so its time, and that of its gradient, is what it takes to call an operator and not its work",
+        help: "one call does all: `groups=` of a convolution (a depthwise one where each channel has its own filter), `torch.bmm` or `torch.einsum` over stacked weights, `torch.func.vmap` elsewhere",
+        turns: "calls in a row",
         left,
     })
 }

@@ -302,7 +302,9 @@ impl<'a> Chunk<'a> {
             return NONE;
         }
         let has = |word: &[u8]| memchr::memmem::find(event.name, word).is_some();
-        let values = if has(b"conv") || has(b"attention") { event.args.values } else { &[] };
+        // Sums and decompositions that are told by what else they are given.
+        let says = matches!(event.name, b"aten::sum" | b"aten::mean" | b"aten::linalg_svd");
+        let values = if says || has(b"conv") || has(b"attention") { event.args.values } else { &[] };
         let key = [event.args.dims, event.args.types, values, event.args.strides].map(|text| self.names.id(text));
         known_or_new(&mut self.ids.operator_shapes, key, &mut self.operator_shapes, || key)
     }

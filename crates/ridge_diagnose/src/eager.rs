@@ -1,0 +1,203 @@
+//! Calls of PyTorch's operators that another form gives for less, told by their order and the sizes of their arguments.
+//!
+//! A trace does not say which array a call reads. An array that is much larger than others is known again by its number of
+//! elements, however it is viewed, as long as no other of that size was made in between; patterns rest on such arrays alone.
+
+use crate::case::Case;
+use crate::operator_calls::{OperatorCall, extents, is_view};
+use crate::pricing::{Left, Rates, Work};
+use calls::{Form, Node, Product};
+use ridge_hlo::ElementType;
+use ridge_trace::NONE;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+mod calls;
+mod chain;
+mod pairwise;
+mod singular;
+
+/// Calls after one that makes an array in which those that read it are looked for.
+const REACH: usize = 24;
+
+/// A better form with its price, over all of its places.
+pub(crate) struct PricedCalls {
+    pub(crate) does: &'static str,
+    pub(crate) instead: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) help: &'static str,
+    /// Positions of the calls that would go, with those for their gradients.
+    pub(crate) calls: Vec<usize>,
+    /// The one that takes most, of those that the program calls.
+    pub(crate) at: usize,
+    /// The part of their time that would be left.
+    pub(crate) left: Left,
+}
+
+/// The better forms that save at least `least` of the judged time, what saves most first.
+pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
+    let trace = case.trace();
+    if trace.operator_shapes.is_empty() {
+        return Vec::new();
+    }
+    let all = &case.operator_calls().calls;
+    let mut read: FxHashMap<u32, Vec<Vec<i64>>> = FxHashMap::default();
+    let details = all.iter().flat_map(OperatorCall::rows).map(|row| trace.events.detail[row as usize]);
+    for detail in details.filter(|detail| *detail != NONE) {
+        read.entry(detail).or_insert_with(|| {
+            trace
+                .operator_shapes
+                .get(detail as usize)
+                .map_or_else(Vec::new, |shape| extents(trace.strings.get(shape.dims)))
+        });
+    }
+    let mut forms: FxHashMap<Form, (Vec<usize>, Work)> = FxHashMap::default();
+    for process in all.chunk_by(|one, next| one.process == next.process) {
+        let first = all.partition_point(|call| call.process < process[0].process);
+        let nodes: Vec<(usize, Node<'_>)> = process
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| !call.is_backward)
+            .map(|(at, call)| (first + at, node(case, call, &read)))
+            .filter(|(at, _)| !is_view(trace.strings.get(all[*at].name)))
+            .collect();
+        for at in 0..nodes.len() {
+            let rest = &nodes[at..nodes.len().min(at + REACH)];
+            let found = [pairwise::find(rest), chain::find(rest), singular::find(rest)];
+            for one in found.into_iter().flatten() {
+                let (calls, better) = forms.entry(one.form).or_default();
+                calls.extend(one.calls);
+                *better = better.plus(one.better);
+            }
+        }
+    }
+    let mut found: Vec<PricedCalls> =
+        forms.into_iter().filter_map(|(form, (calls, better))| priced(case, form, calls, better)).collect();
+    let saved = |one: &PricedCalls| {
+        case.share_of(case.claim_of_calls(one.calls.iter().copied(), 1.0 - (one.left.least + one.left.most) / 2.0))
+    };
+    found.retain(|one| saved(one) >= least);
+    found.sort_by(|a, b| saved(b).total_cmp(&saved(a)).then(a.does.cmp(b.does)));
+    found
+}
+
+fn node<'a>(case: &Case<'a>, call: &OperatorCall, read: &'a FxHashMap<u32, Vec<Vec<i64>>>) -> Node<'a> {
+    let trace = case.trace();
+    let name = |id: u32| trace.strings.get(ridge_trace::StringId(id)).strip_prefix("aten::").unwrap_or_default();
+    let arrays = |detail: u32| read.get(&detail).map_or(&[][..], Vec::as_slice);
+    // A product that broadcasts or is written as a sum over indices calls the one that multiplies.
+    let product = call.rows().find_map(|row| {
+        let (id, detail) = (trace.events.name[row as usize], trace.events.detail[row as usize]);
+        Product::of(name(id), arrays(detail))
+    });
+    let shape = trace.operator_shapes.get(call.detail as usize);
+    Node {
+        name: name(call.name.0),
+        arrays: arrays(call.detail),
+        values: shape.map_or("", |shape| trace.strings.get(shape.values)),
+        product,
+        is_known: call.detail != NONE,
+    }
+}
+
+/// The form with what its calls take and would take; `None` where it costs as much.
+fn priced(case: &Case<'_>, form: Form, mut calls: Vec<usize>, better: Work) -> Option<PricedCalls> {
+    calls.sort_unstable();
+    calls.dedup();
+    let (trace, all) = (case.trace(), case.operator_calls());
+    let ns = |at: usize| all.work_of(at).fold(0_i64, |sum, (_, ns)| sum.saturating_add(ns));
+    let forward: i64 = calls.iter().map(|at| ns(*at)).sum();
+    let before: f64 = calls.iter().map(|at| case.price_of_call(&all.calls[*at])).sum();
+    let at = calls.iter().copied().max_by_key(|at| (ns(*at), std::cmp::Reverse(*at)))?;
+    // The gradients of those calls go with them, and take as much of their time as the calls themselves do.
+    let rows: FxHashSet<u32> = calls.iter().flat_map(|at| all.calls[*at].rows()).collect();
+    let backward: FxHashSet<u32> =
+        trace.backwards.iter().filter(|link| rows.contains(&link.forward)).map(|link| link.event).collect();
+    let gradients = all.calls.iter().enumerate().filter(|(_, call)| call.is_backward && backward.contains(&call.row));
+    calls.extend(gradients.map(|(at, _)| at));
+    let device = case.wall().devices.first()?.device;
+    let after = Rates::of(case, device, ElementType::F32)?.ns(better);
+    let left = if form.is_slow { Left::near(forward as f64, after) } else { Left::of(forward as f64, before, after) }?;
+    let Form { does, instead, why, help, .. } = form;
+    (left.most < SURE).then_some(PricedCalls { does, instead, why, help, calls, at, left })
+}
+
+/// Above this part of what it takes now, a better form is not sure to be one.
+const SURE: f64 = 0.85;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the patterns find at the first of some calls: each a name, the sizes of its arrays and its other arguments.
+    fn found(calls: &[(&str, &str, &str)]) -> String {
+        let read: Vec<Vec<Vec<i64>>> = calls.iter().map(|(_, dims, _)| extents(dims)).collect();
+        let nodes: Vec<(usize, Node<'_>)> = calls
+            .iter()
+            .zip(&read)
+            .map(|((name, _, values), arrays)| Node {
+                name,
+                arrays,
+                values,
+                product: Product::of(if *name == "matmul" { "bmm" } else { name }, arrays),
+                is_known: true,
+            })
+            .enumerate()
+            .collect();
+        let all = [pairwise::find(&nodes), chain::find(&nodes), singular::find(&nodes)];
+        let texts = all.into_iter().flatten().map(|one| format!("{} in {:?}", one.form.instead, one.calls));
+        texts.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn differences_of_all_pairs() {
+        let difference = ("sub", "[[900, 1, 48], [1, 64, 48], []]", "");
+        let square = ("pow", "[[900, 64, 48], []]", "");
+        let sum = ("sum", "[[900, 64, 48], [], []]", r#"["", "[-1]", "False", ""]"#);
+        assert_eq!(found(&[difference, square, sum]), "a product of matrices in [0, 1, 2]");
+        assert_eq!(
+            found(&[difference, ("linalg_vector_norm", "[[900, 64, 48], []]", "")]),
+            "a product of matrices in [0, 1]"
+        );
+        // Sums over the partners, of what was made large in between, of absolute values, and of few terms.
+        let partners = ("sum", "[[900, 64, 48], [], []]", r#"["", "[1]", "False", ""]"#);
+        assert_eq!(found(&[difference, square, partners]), "");
+        assert_eq!(found(&[difference, ("rand", "[[900, 64, 48]]", ""), square, sum]), "");
+        assert_eq!(found(&[difference, ("abs", "[[900, 64, 48]]", ""), sum]), "");
+        let narrow = ("sub", "[[900, 1, 2], [1, 64, 2], []]", "");
+        assert_eq!(found(&[narrow, ("pow", "[[900, 64, 2], []]", ""), sum]), "");
+    }
+
+    #[test]
+    fn products_of_all_pairs() {
+        let product = ("mul", "[[900, 1, 48], [1, 64, 48]]", "");
+        let sum = ("sum", "[[900, 64, 48], [], []]", r#"["", "[-1]", "False", ""]"#);
+        assert_eq!(found(&[product, sum]), "a product of matrices in [0, 1]");
+        // A weight for each term has no partner.
+        assert_eq!(found(&[("mul", "[[900, 64, 48], [48]]", ""), sum]), "");
+    }
+
+    #[test]
+    fn an_order_that_makes_a_large_matrix() {
+        let scores = ("bmm", "[[8, 1024, 16], [8, 16, 1024]]", "");
+        let scaled = ("mul", "[[8, 1024, 1024], []]", "");
+        let sums = ("sum", "[[8, 1024, 1024], [], []]", "");
+        let values = ("bmm", "[[8, 1024, 1024], [8, 1024, 16]]", "");
+        assert_eq!(found(&[scores, scaled, sums, values]), "the other order in [0, 1, 2, 3]");
+        // A softmax stands between, another matrix is read, and sizes for which both orders cost the same.
+        assert_eq!(found(&[scores, ("softmax", "[[8, 1024, 1024], []]", ""), values]), "");
+        assert_eq!(found(&[scores, scores, values]), "");
+        let wide = ("bmm", "[[8, 1024, 1024], [8, 1024, 2048]]", "");
+        assert_eq!(found(&[scores, wide]), "the other order in [0, 1]");
+        assert_eq!(found(&[("mm", "[[64, 32], [32, 64]]", ""), ("mm", "[[64, 64], [64, 64]]", "")]), "");
+    }
+
+    #[test]
+    fn a_square_matrix_of_singular_vectors() {
+        let full = ("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "True", "", ""]"#);
+        let first = ("matmul", "[[1, 1200, 32], [1, 32, 32]]", "");
+        assert_eq!(found(&[full, first]), "the vectors that belong to a singular value in [0]");
+        assert_eq!(found(&[full, ("mm", "[[1200, 1200], [1200, 7]]", "")]), "");
+        assert_eq!(found(&[("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "False", "", ""]"#), first]), "");
+        assert_eq!(found(&[("linalg_svd", "[[40, 32], [], [], []]", r#"["", "True", "", ""]"#), first]), "");
+    }
+}

@@ -1,0 +1,44 @@
+//! Singular value decompositions that complete the vectors of a long matrix to a square one, which nothing reads as a whole.
+
+use super::calls::{Form, Match, Nodes, WIDTH, elements};
+use crate::pricing::Work;
+
+/// The fewest columns that are worth it.
+const SMALLEST: f64 = 8.0;
+/// How many times as long as wide a matrix is for which square factors are a waste.
+const LONGER: f64 = 2.0;
+/// How much slower than products of matrices libraries decompose.
+const SLOWER: f64 = 10.0;
+
+pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
+    let (at, node) = rest.first()?;
+    if !matches!(node.name, "linalg_svd" | "_linalg_svd") {
+        return None;
+    }
+    let matrix = node.arrays.first()?;
+    let [.., rows, columns] = matrix[..] else { return None };
+    let (long, short) = (rows.max(columns) as f64, rows.min(columns) as f64);
+    // The first argument that is no array: `full_matrices`.
+    let is_full = node.values.split('"').nth(3) == Some("True");
+    if !is_full || short < SMALLEST || long < LONGER * short {
+        return None;
+    }
+    let is_square =
+        |array: &Vec<i64>| matches!(array[..], [.., one, other] if one as f64 == long && other as f64 == long);
+    let after = rest.iter().skip(1).take_while(|(_, next)| next.name != node.name);
+    if after.into_iter().any(|(_, next)| next.arrays.iter().any(is_square)) {
+        return None;
+    }
+    let batch = elements(matrix) / (long * short);
+    let flops = 14.0 * long * short * short + 8.0 * short.powi(3);
+    let better = Work { matrix: SLOWER * batch * flops, bytes: WIDTH * elements(matrix), ..Work::default() };
+    Some(Match { form: FULL, calls: vec![*at], better })
+}
+
+const FULL: Form = Form {
+    does: "computes a square matrix of singular vectors, of which at most the first columns are read",
+    instead: "the vectors that belong to a singular value",
+    why: "`torch.linalg.svd` completes the vectors to a square matrix unless it is told not to, which for a long matrix is most of the work",
+    help: "ask for the reduced form: `torch.linalg.svd(a, full_matrices=False)`",
+    is_slow: true,
+};
