@@ -1,4 +1,5 @@
-"""Watch what a PyTorch program does that no trace tells: the same input given again, padding, gradients that no optimizer reads.
+"""Watch what a PyTorch program does that no trace tells: the same input given again, padding, gradients that no optimizer reads,
+workers of loaders that are started again.
 
 All of it is looked at from outside, in the first calls of modules and steps of optimizers, and written beside the samples
 (`docs/samples.md`). No operator is called for it: numbers of arrays of the host are read where they lie, those of a GPU not at all.
@@ -72,6 +73,8 @@ class TorchWatch:
         self._gradients: dict[int, tuple[str, int]] = {}
         self._clearing: weakref.WeakKeyDictionary[Any, _Clearing] = weakref.WeakKeyDictionary()
         self._cleared: list[_Clearing] = []
+        #: Passes over the data of loaders with workers, by the number of workers and the place of the loop.
+        self._passes: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._hook: Any = None
 
     def start(self) -> None:
@@ -91,6 +94,7 @@ class TorchWatch:
 
         self._torch.compile = compiles
         self._hear_clearing()
+        self._hear_loaders()
 
     def _hear_clearing(self) -> None:
         optimizer, watch = self._torch.optim.Optimizer, self
@@ -102,6 +106,31 @@ class TorchWatch:
             return zero_grad(one, *args, **kwargs)
 
         optimizer.zero_grad = clears
+
+    def _hear_loaders(self) -> None:
+        from torch.utils.data import DataLoader
+
+        watch = self
+        iterator_of = DataLoader._get_iterator
+
+        @functools.wraps(iterator_of)
+        def starts(loader: Any) -> Any:
+            watch._starts_workers(loader)
+            return iterator_of(loader)
+
+        # Loaders whose workers stay call it once.
+        DataLoader._get_iterator = starts
+
+    def _starts_workers(self, loader: Any) -> None:
+        if self._failures >= _MOST_FAILURES or not loader.num_workers or len(self._passes) >= _MOST_MODULES:
+            return
+        try:
+            frame = self._frame()
+            entry = self._passes.setdefault((loader.num_workers, *(frame or ())), {"workers": loader.num_workers, "passes": 0})
+            entry["passes"] += 1
+            entry["frame"] = frame
+        except Exception:
+            self._failures += 1
 
     def told(self) -> dict[str, Any]:
         """What was seen, for the file of samples; empty where nothing was."""
@@ -116,6 +145,8 @@ class TorchWatch:
                 "looks": padding.looks,
                 "frame": padding.frame,
             }
+        if passes := [entry for entry in self._passes.values() if entry["passes"] > 1]:
+            said["restarted_workers"] = sorted(passes, key=lambda entry: -entry["passes"])
         if unread := self._unread():
             said["unread_gradients"] = unread
         if cleared := [clearing.told() for clearing in self._cleared if clearing.is_a_habit()]:

@@ -237,3 +237,20 @@ def test_watching_leaves_no_operator_in_a_trace() -> None:
     """
     )
     assert told["padding"]["share"] == 1.0
+
+
+@pytest.mark.parametrize(("keeps", "told"), [("False", [[2, 3]]), ("True", [])])
+def test_workers_that_each_pass_starts_are_counted(keeps: str, told: list[list[int]]) -> None:
+    seen = watched(
+        f"""
+    table = torch.utils.data.TensorDataset(torch.arange(8.0))
+    loader = torch.utils.data.DataLoader(table, batch_size=4, num_workers=2, persistent_workers={keeps})
+    alone = torch.utils.data.DataLoader(table, batch_size=4)
+    for _ in range(3):
+        for _ in loader:
+            pass
+        for _ in alone:
+            pass
+    """
+    )
+    assert [[entry["workers"], entry["passes"]] for entry in seen.get("restarted_workers", [])] == told

@@ -6,7 +6,7 @@
 use crate::case::Case;
 use crate::operator_calls::{OperatorCall, extents, is_view};
 use crate::pricing::{Left, Rates, Work};
-use calls::{Form, Node, Product};
+use calls::{Form, Node, Product, elements};
 use ridge_hlo::ElementType;
 use ridge_trace::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,7 +21,7 @@ const REACH: usize = 24;
 
 /// A better form with its price, over all of its places.
 pub(crate) struct PricedCalls {
-    pub(crate) does: &'static str,
+    pub(crate) does: String,
     pub(crate) instead: &'static str,
     pub(crate) why: &'static str,
     pub(crate) help: &'static str,
@@ -50,7 +50,7 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
                 .map_or_else(Vec::new, |shape| extents(trace.strings.get(shape.dims)))
         });
     }
-    let mut forms: FxHashMap<Form, (Vec<usize>, Work)> = FxHashMap::default();
+    let mut forms: FxHashMap<Form, Places> = FxHashMap::default();
     for process in all.chunk_by(|one, next| one.process == next.process) {
         let first = all.partition_point(|call| call.process < process[0].process);
         let nodes: Vec<(usize, Node<'_>)> = process
@@ -64,19 +64,22 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
             let rest = &nodes[at..nodes.len().min(at + REACH)];
             let found = [pairwise::find(rest), chain::find(rest), singular::find(rest)];
             for one in found.into_iter().flatten() {
-                let (calls, better) = forms.entry(one.form).or_default();
-                calls.extend(one.calls);
-                *better = better.plus(one.better);
+                let places = forms.entry(one.form).or_default();
+                places.calls.extend(one.calls);
+                places.better = places.better.plus(one.better);
+                if elements(&one.large) > elements(&places.large) {
+                    places.large = one.large;
+                }
             }
         }
     }
     let mut found: Vec<PricedCalls> =
-        forms.into_iter().filter_map(|(form, (calls, better))| priced(case, form, calls, better)).collect();
+        forms.into_iter().filter_map(|(form, places)| priced(case, form, places)).collect();
     let saved = |one: &PricedCalls| {
         case.share_of(case.claim_of_calls(one.calls.iter().copied(), 1.0 - (one.left.least + one.left.most) / 2.0))
     };
     found.retain(|one| saved(one) >= least);
-    found.sort_by(|a, b| saved(b).total_cmp(&saved(a)).then(a.does.cmp(b.does)));
+    found.sort_by(|a, b| saved(b).total_cmp(&saved(a)).then_with(|| a.does.cmp(&b.does)));
     found
 }
 
@@ -99,8 +102,17 @@ fn node<'a>(case: &Case<'a>, call: &OperatorCall, read: &'a FxHashMap<u32, Vec<V
     }
 }
 
+/// All places of one form: their calls, what would take their place, and the sizes of the largest array that would not be made.
+#[derive(Default)]
+struct Places {
+    calls: Vec<usize>,
+    better: Work,
+    large: Vec<i64>,
+}
+
 /// The form with what its calls take and would take; `None` where it costs as much.
-fn priced(case: &Case<'_>, form: Form, mut calls: Vec<usize>, better: Work) -> Option<PricedCalls> {
+fn priced(case: &Case<'_>, form: Form, places: Places) -> Option<PricedCalls> {
+    let Places { mut calls, better, large } = places;
     calls.sort_unstable();
     calls.dedup();
     let (trace, all) = (case.trace(), case.operator_calls());
@@ -117,7 +129,9 @@ fn priced(case: &Case<'_>, form: Form, mut calls: Vec<usize>, better: Work) -> O
     let device = case.wall().devices.first()?.device;
     let after = Rates::of(case, device, ElementType::F32)?.ns(better);
     let left = if form.is_slow { Left::near(forward as f64, after) } else { Left::of(forward as f64, before, after) }?;
-    let Form { does, instead, why, help, .. } = form;
+    let Form { instead, why, help, .. } = form;
+    let sizes: Vec<String> = large.iter().map(i64::to_string).collect();
+    let does = form.does.replace("{}", &sizes.join(" × "));
     (left.most < SURE).then_some(PricedCalls { does, instead, why, help, calls, at, left })
 }
 

@@ -32,6 +32,6 @@ pub use manifest::{BufferSizes, CompiledAt, Cpu, Device, Manifest, Missing, Modu
 pub use read::{Document, DocumentError, part, read, to_text};
 pub use recompiles::Recompiles;
 pub use samples::{
-    ClearedGradients, Padding, RepeatedCalls, SampledFrame, SampledStack, SampledThread, Samples, Stretch,
-    UnreadGradients, Watched,
+    ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, SampledFrame, SampledStack, SampledThread, Samples,
+    Stretch, UnreadGradients, Watched,
 };

@@ -69,6 +69,19 @@ pub struct Watched {
     pub unread_gradients: Option<UnreadGradients>,
     /// Gradients that an optimizer clears before it reads them.
     pub cleared_gradients: Vec<ClearedGradients>,
+    /// Loaders that started their workers more than once.
+    pub restarted_workers: Vec<RestartedWorkers>,
+}
+
+/// A loader whose workers are started for each pass over the data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RestartedWorkers {
+    /// Workers of one pass.
+    pub workers: u64,
+    /// Passes.
+    pub passes: u64,
+    /// The place of the loop in the program's own files.
+    pub place: Option<PythonPlace>,
 }
 
 /// Gradients that one optimizer clears before it reads them.

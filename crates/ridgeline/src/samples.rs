@@ -3,7 +3,7 @@
 use crate::note::{Note, Severity};
 use ridge_documents::{SampledFrame, Samples, Stretch};
 use ridge_import::Imported;
-use ridge_trace::{ClearedGradients, Padding, RepeatedCalls, UnreadGradients, Watched};
+use ridge_trace::{ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, UnreadGradients, Watched};
 use ridge_trace::{NONE, PythonPlace, PythonStack, PythonThread, StringId, Trace};
 use std::fs::{File, read_dir};
 use std::io::Read as _;
@@ -135,7 +135,13 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         place: cleared.frame.as_ref().map(&mut place),
     });
     let cleared_gradients = cleared_gradients.collect();
-    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients })
+    let restarted_workers = said.restarted_workers.iter().map(|loader| RestartedWorkers {
+        workers: loader.workers,
+        passes: loader.passes,
+        place: loader.frame.as_ref().map(&mut place),
+    });
+    let restarted_workers = restarted_workers.collect();
+    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients, restarted_workers })
 }
 
 /// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is.

@@ -8,7 +8,7 @@ pub(super) const WIDTH: f64 = 4.0;
 /// A kind of better form: its words, and how much is known of what it replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Form {
-    /// What the program does, after "… of the time".
+    /// What the program does, after "… of the time", with `{}` for the sizes of the array that would not be made.
     pub(super) does: &'static str,
     /// What would do, a noun.
     pub(super) instead: &'static str,
@@ -25,6 +25,8 @@ pub(super) struct Match {
     pub(super) calls: Vec<usize>,
     /// What would take their place.
     pub(super) better: Work,
+    /// The sizes of the array that would not be made.
+    pub(super) large: Vec<i64>,
 }
 
 /// A call as the patterns see it.
@@ -88,12 +90,17 @@ pub(super) fn elements(extents: &[i64]) -> f64 {
 impl Node<'_> {
     /// Elements of what an operator on each element gives.
     pub(super) fn broadcast(&self) -> f64 {
+        elements(&self.broadcast_sizes())
+    }
+
+    /// The sizes of what an operator on each element gives.
+    pub(super) fn broadcast_sizes(&self) -> Vec<i64> {
         let rank = self.arrays.iter().map(Vec::len).max().unwrap_or(0);
         let extent = |from_last: usize| {
             let of = |array: &Vec<i64>| array.len().checked_sub(from_last + 1).and_then(|at| array.get(at)).copied();
-            self.arrays.iter().filter_map(of).max().unwrap_or(1) as f64
+            self.arrays.iter().filter_map(of).max().unwrap_or(1)
         };
-        (0..rank).map(extent).product()
+        (0..rank).rev().map(extent).collect()
     }
 
     /// Elements of its largest array.

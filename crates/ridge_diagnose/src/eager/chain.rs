@@ -62,11 +62,12 @@ fn of(inner: Product, outer: Product, calls: Vec<usize>) -> Option<Match> {
         return None;
     }
     let bytes = WIDTH * batch * (inner.k * (near + far) + columns * (near + far + 2.0 * inner.k));
-    Some(Match { form: ORDER, calls, better: Work { matrix, bytes, ..Work::default() } })
+    let large = vec![inner.m as i64, inner.n as i64];
+    Some(Match { form: ORDER, calls, better: Work { matrix, bytes, ..Work::default() }, large })
 }
 
 const ORDER: Form = Form {
-    does: "multiplies matrices in an order that makes a large one first",
+    does: "multiplies matrices in an order that makes one of {} first",
     instead: "the other order",
     why: "a product of matrices is associative: the large matrix `q @ k.T` needs not be made where nothing but sums and products read it, and its size grows with the square of the length",
     help: "put parentheses: `q @ (k.T @ v)` in place of `(q @ k.T) @ v`, and `q @ k.sum(0)` for the sums of its rows; `torch.linalg.multi_dot` finds the best order of several matrices",

@@ -16,7 +16,8 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     // A factor of the second array is written as an argument, too.
     let arrays: Vec<&Vec<i64>> = node.arrays.iter().filter(|array| !array.is_empty()).collect();
     let [one, two] = arrays[..] else { return None };
-    let (rows, columns, all) = (elements(one), elements(two), node.broadcast());
+    let large = node.broadcast_sizes();
+    let (rows, columns, all) = (elements(one), elements(two), elements(&large));
     // Each pair has what both arrays have in common.
     let terms = rows * columns / all.max(1.0);
     if terms < FEWEST || rows <= terms || columns <= terms || all < FEWEST * rows.max(columns) {
@@ -35,10 +36,10 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
         match next.name {
             "pow" | "square" | "mul" if !is_squared => is_squared = true,
             "norm" | "linalg_vector_norm" | "linalg_norm" if is_difference && !is_squared => {
-                return Some(of_pairs(true, calls, rows, columns, all, terms));
+                return Some(of_pairs(true, calls, large, (rows, columns, all, terms)));
             }
             "sum" | "mean" if is_squared && sums_last(next.values, next.arrays.first()?, terms) => {
-                return Some(of_pairs(is_difference, calls, rows, columns, all, terms));
+                return Some(of_pairs(is_difference, calls, large, (rows, columns, all, terms)));
             }
             _ => return None,
         }
@@ -61,7 +62,12 @@ fn sums_last(values: &str, extents: &[i64], terms: f64) -> bool {
     summed == Some(terms)
 }
 
-fn of_pairs(is_difference: bool, calls: Vec<usize>, rows: f64, columns: f64, all: f64, terms: f64) -> Match {
+fn of_pairs(
+    is_difference: bool,
+    calls: Vec<usize>,
+    large: Vec<i64>,
+    (rows, columns, all, terms): (f64, f64, f64, f64),
+) -> Match {
     let results = all / terms;
     let better = Work {
         matrix: 2.0 * all,
@@ -69,11 +75,11 @@ fn of_pairs(is_difference: bool, calls: Vec<usize>, rows: f64, columns: f64, all
         bytes: WIDTH * (2.0 * (rows + columns) + results * if is_difference { 3.0 } else { 1.0 }),
         functions: 0.0,
     };
-    Match { form: if is_difference { DIFFERENCES } else { PRODUCTS }, calls, better }
+    Match { form: if is_difference { DIFFERENCES } else { PRODUCTS }, calls, better, large }
 }
 
 const DIFFERENCES: Form = Form {
-    does: "forms the differences of all pairs to add up their squares",
+    does: "broadcasts the differences of all pairs into an intermediate array of {} to add up their squares",
     instead: "a product of matrices",
     why: "the array of all differences has each vector as often as it has partners, where |a - b|² = |a|² - 2 a·b + |b|² needs one product of matrices and never writes that array",
     help: "use `torch.cdist(a, b)`, or `(a**2).sum(-1)[:, None] - 2 * a @ b.T + (b**2).sum(-1)`, without `(a**2)` where only the nearest `b` is wanted",
@@ -81,7 +87,7 @@ const DIFFERENCES: Form = Form {
 };
 
 const PRODUCTS: Form = Form {
-    does: "multiplies all pairs of vectors element by element to add them up",
+    does: "broadcasts the products of all pairs into an intermediate array of {} to add them up",
     instead: "a product of matrices",
     why: "the array of all products has each vector as often as it has partners, and a product of matrices never writes it",
     help: "use `a @ b.T` or `torch.einsum('ik,jk->ij', a, b)` in place of `(a[:, None] * b[None]).sum(-1)`",

@@ -32,11 +32,11 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     let batch = elements(matrix) / (long * short);
     let flops = 14.0 * long * short * short + 8.0 * short.powi(3);
     let better = Work { matrix: SLOWER * batch * flops, bytes: WIDTH * elements(matrix), ..Work::default() };
-    Some(Match { form: FULL, calls: vec![*at], better })
+    Some(Match { form: FULL, calls: vec![*at], better, large: vec![long as i64, long as i64] })
 }
 
 const FULL: Form = Form {
-    does: "computes a square matrix of singular vectors, of which at most the first columns are read",
+    does: "computes a full matrix of singular vectors of {}, of which at most the first columns are read",
     instead: "the vectors that belong to a singular value",
     why: "`torch.linalg.svd` completes the vectors to a square matrix unless it is told not to, which for a long matrix is most of the work",
     help: "ask for the reduced form: `torch.linalg.svd(a, full_matrices=False)`",

@@ -102,7 +102,7 @@ fn made_for(site: &Site<'_, '_>, choices: &[Choice], around: InstructionId) -> V
     };
     let firsts: Vec<InstructionId> =
         choices.iter().filter(is_alone).map(|choice| site.flow.source(choice.branch)).collect();
-    let mut old = only_for(site, &selects, &firsts, around);
+    let mut old = only_for(site, &selects, &firsts, Some(around));
     old.extend(choices.iter().map(|choice| choice.carrier));
     old.sort_unstable();
     old.dedup();

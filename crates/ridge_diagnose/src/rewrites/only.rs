@@ -1,4 +1,4 @@
-//! What an iteration of a loop computes for certain readers and for nothing else.
+//! What an iteration of a loop, or a call of the program, computes for certain readers and for nothing else.
 
 use super::site::Site;
 use crate::programs::reached;
@@ -8,20 +8,20 @@ use rustc_hash::FxHashSet;
 /// Values that are followed.
 const MOST: usize = 4096;
 
-/// The instructions that ran in the loop `around`, or in loops in it, for the values `firsts` alone, where `readers` are the only
+/// The instructions that ran in the loop `around`, or outside of loops, and in loops that are there, for the values `firsts` alone, where `readers` are the only
 /// ones that may read them; none where others do.
 pub(super) fn only_for(
     site: &Site<'_, '_>,
     readers: &[InstructionId],
     firsts: &[InstructionId],
-    around: InstructionId,
+    around: Option<InstructionId>,
 ) -> Vec<InstructionId> {
     let mut only: FxHashSet<InstructionId> = FxHashSet::default();
     // What loops run that are there for nothing else.
     let mut iterated: Vec<InstructionId> = Vec::new();
     let mut open = firsts.to_vec();
     while let Some(at) = open.pop() {
-        if only.contains(&at) || only.len() > MOST || site.flow.loop_around(at) != Some(around) {
+        if only.contains(&at) || only.len() > MOST || site.flow.loop_around(at) != around {
             continue;
         }
         let is_for_it = |id: &InstructionId, only: &FxHashSet<InstructionId>| {

@@ -1,11 +1,12 @@
-//! All positions of a sequence computed in every iteration of a loop that reads one of them and writes one more, as sampling
-//! without a cache does.
+//! All positions of a sequence computed in every iteration of a loop, or call of the program, that reads one of them and writes one
+//! more, as sampling without a cache does.
 
 use super::only::only_for;
 use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
 use ridge_hlo::InstructionId;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 /// Positions from which on computing one of them is worth it.
 const FEWEST: f64 = 16.0;
@@ -16,32 +17,51 @@ const ONE: f64 = 2.0;
 /// Values on the way from what is read to the sequence.
 const MOST: usize = 4096;
 
+/// What reads one position of a sequence, by the loop that it is in, if any, and the sizes of both.
+type Reads = BTreeMap<(Option<InstructionId>, u64, u64), Vec<InstructionId>>;
+
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
-    let slices =
-        site.module.instruction_ids().filter(|id| matches!(&*site.instruction(*id).opcode, "dynamic-slice" | "gather"));
-    slices.filter_map(|id| rewrite(site, id)).collect()
+    let mut reads = Reads::new();
+    for id in site.module.instruction_ids() {
+        let instruction = site.instruction(id);
+        if !matches!(&*instruction.opcode, "dynamic-slice" | "gather") || site.ran(id).is_none() {
+            continue;
+        }
+        // Several fusions may each read the same position for themselves.
+        let sizes = instruction.operands.first().map(|whole| (site.elements(*whole) as u64, site.elements(id) as u64));
+        if let Some((whole, one)) = sizes {
+            reads.entry((site.flow.loop_around(id), whole, one)).or_default().push(id);
+        }
+    }
+    reads.into_iter().filter_map(|((around, ..), ids)| rewrite(site, around, &ids)).collect()
 }
 
-fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
-    let carrier = site.ran(id)?;
-    let around = site.flow.loop_around(id)?;
-    let whole = site.flow.source(*site.instruction(id).operands.first()?);
-    let positions = (site.elements(whole) / site.elements(id).max(1.0)).round();
-    let is_of_state = matches!(&*site.instruction(whole).opcode, "get-tuple-element" | "parameter" | "constant");
-    if positions < FEWEST || is_of_state || site.flow.loop_around(whole) != Some(around) {
+fn rewrite(site: &Site<'_, '_>, around: Option<InstructionId>, ids: &[InstructionId]) -> Option<Rewrite> {
+    let id = *ids.first()?;
+    let carriers: Vec<InstructionId> = ids.iter().filter_map(|id| site.ran(*id)).collect();
+    let wholes: Vec<InstructionId> =
+        ids.iter().filter_map(|id| Some(site.flow.source(*site.instruction(*id).operands.first()?))).collect();
+    let positions = (site.elements(*wholes.first()?) / site.elements(id).max(1.0)).round();
+    let is_of_state = |whole: &InstructionId| {
+        matches!(&*site.instruction(*whole).opcode, "get-tuple-element" | "parameter" | "constant")
+    };
+    let is_elsewhere = |whole: &InstructionId| is_of_state(whole) || site.flow.loop_around(*whole) != around;
+    if positions < FEWEST || wholes.iter().any(is_elsewhere) {
         return None;
     }
-    sequence(site, around, whole, positions)?;
-    let iterations = site.events(id) / site.program.events(around).max(1) as f64;
-    if iterations < COVERED * positions {
+    sequence(site, around, *wholes.first()?, positions)?;
+    // A program that is called for each position is the body of a loop in Python.
+    let runs = around.map_or(1, |around| site.program.events(around).max(1));
+    if site.events(id) / (runs as f64) < COVERED * positions {
         return None;
     }
-    let readers = site.flow.readers(whole)?;
-    if !readers.iter().all(|reader| *reader == id) {
-        return None;
+    for whole in &wholes {
+        if !site.flow.readers(*whole)?.iter().all(|reader| ids.contains(reader)) {
+            return None;
+        }
     }
     let old: Vec<InstructionId> =
-        only_for(site, &readers, &[whole], around).into_iter().filter(|old| *old != carrier).collect();
+        only_for(site, ids, &wholes, around).into_iter().filter(|old| !carriers.contains(old)).collect();
     let work = old
         .iter()
         .filter(|id| site.instruction(**id).opcode != "while")
@@ -50,11 +70,21 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let at = old.iter().copied().max_by_key(|id| site.program.ns(*id))?;
     // The line that asks for one position is the one to change, where the program has it.
     let at = if site.place(id).is_some() { id } else { at };
+    let (does, why) = match around {
+        Some(_) => (
+            "computes the whole sequence again in every iteration of a loop that reads one position of the result",
+            "an iteration changes one position of the sequence, and what the others lead to was computed before",
+        ),
+        None => (
+            "computes the whole sequence again in every call, which reads one position of the result",
+            "a call changes one position of the sequence, and what the others lead to was computed before",
+        ),
+    };
     Some(Rewrite {
-        does: "computes the whole sequence again in every iteration of a loop that reads one position of the result",
+        does,
         instead: "computing the new position alone",
-        why: "an iteration changes one position of the sequence, and what the others lead to was computed before",
-        help: "keep what earlier positions gave in the state of the loop (keys and values of attention in a cache, hidden states of a recurrence) and run only the newest position; in place of `f(xs)[i]`, compute what row `i` needs",
+        why,
+        help: "keep what earlier positions gave in the state (keys and values of attention in a cache, such as flax's `decode=True`; hidden states of a recurrence) and run only the newest position; in place of `f(xs)[i]`, compute what row `i` needs",
         at,
         old,
         better,
@@ -62,10 +92,29 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     })
 }
 
-/// The array of the loop's state that `id` is made from and of which an iteration writes one position.
-fn sequence(site: &Site<'_, '_>, around: InstructionId, id: InstructionId, positions: f64) -> Option<InstructionId> {
-    let body = site.module.computation(*site.instruction(around).called.first()?);
-    let root = site.instruction(body.root?);
+/// The array of the state of the loop, or of the program, that `id` is made from and of which an iteration writes one position.
+fn sequence(
+    site: &Site<'_, '_>,
+    around: Option<InstructionId>,
+    id: InstructionId,
+    positions: f64,
+) -> Option<InstructionId> {
+    let body = match around {
+        Some(around) => *site.instruction(around).called.first()?,
+        None => site.module.entry?,
+    };
+    let root = site.instruction(site.module.computation(body).root?);
+    // Whether `next`, an element of the next state, is `at` with one position written.
+    let is_written = |at: InstructionId, next: InstructionId| {
+        let write = site.instruction(site.flow.content(next));
+        let part = match &*write.opcode {
+            "dynamic-update-slice" => write.operands.get(1),
+            "scatter" => write.operands.get(2),
+            _ => None,
+        };
+        let is_own = write.operands.first().is_some_and(|array| site.flow.content(*array) == at);
+        is_own && part.is_some_and(|part| site.elements(*part) * positions <= site.elements(at) * 1.5)
+    };
     let (mut open, mut seen) = (vec![id], FxHashSet::default());
     while let Some(at) = open.pop() {
         if !seen.insert(at) {
@@ -75,20 +124,20 @@ fn sequence(site: &Site<'_, '_>, around: InstructionId, id: InstructionId, posit
             return None;
         }
         let instruction = site.instruction(at);
-        let index = instruction.tuple_index.and_then(|index| usize::try_from(index).ok());
-        let is_state = instruction.opcode == "get-tuple-element" && instruction.computation == root.computation;
-        if let Some(next) = index.filter(|_| is_state).and_then(|index| root.operands.get(index)) {
-            let write = site.instruction(site.flow.content(*next));
-            let part = match &*write.opcode {
-                "dynamic-update-slice" => write.operands.get(1),
-                "scatter" => write.operands.get(2),
-                _ => None,
-            };
-            let is_own = write.operands.first().is_some_and(|array| site.flow.content(*array) == at);
-            let is_one = part.is_some_and(|part| site.elements(*part) * positions <= site.elements(at) * 1.5);
-            if is_own && is_one {
-                return Some(at);
+        let is_here = instruction.computation == root.computation;
+        let nexts: &[InstructionId] = match (&*instruction.opcode, around) {
+            ("get-tuple-element", Some(_)) if is_here => {
+                let index = instruction.tuple_index.and_then(|index| usize::try_from(index).ok());
+                index.and_then(|index| root.operands.get(index)).map_or(&[], std::slice::from_ref)
             }
+            // Which result the caller gives back as an argument is not known: one that is it but for one position.
+            ("parameter", None) if is_here => &root.operands,
+            _ => &[],
+        };
+        if nexts.iter().any(|next| is_written(at, *next)) {
+            return Some(at);
+        }
+        if !nexts.is_empty() {
             continue;
         }
         open.extend(site.flow.inputs(at));

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
-use crate::words::percent;
+use crate::words::{count, percent};
 use ridge_analysis::{Activity, Need, PythonLooks};
 use ridge_replay::{Action, Edit};
 use ridge_table::Subject;
@@ -27,6 +27,12 @@ const LEAST: f64 = 0.03;
 const LEAST_ON_PROCESSORS: f64 = 0.20;
 /// The part of the looks that find rows of a data set being taken and joined, from which on that is what is waited for.
 const MOST_ROWS: f64 = 0.3;
+/// Fewer passes start their workers anyway.
+const FEWEST_PASSES: u64 = 3;
+/// The part of the waiting that is the longest wait of each pass, from which on workers that start are what is waited for.
+const MOST_FIRST: f64 = 0.5;
+/// The part of the looks that find batches being handed over, from which on that is what is waited for.
+const MOST_HANDED: f64 = 0.3;
 /// The part of the looks that find workers starting or ending, from which on that is what is waited for.
 const MOST_STARTS: f64 = 0.2;
 
@@ -42,8 +48,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let longest = waits.iter().max_by_key(|idle| idle.row.ns);
     let has_workers = loaders.iter().any(|row| case.trace().name(*row as usize).contains("MultiProcessing"));
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))).collect();
-    let help = if has_workers && starts_workers(case, &claim) {
+    let restarted = restarted(case, &loaders);
+    let help = if restarted.is_some() || has_workers && starts_workers(case, &claim) {
         "keep the workers from one pass over the data to the next: `DataLoader(..., persistent_workers=True)`; for a small data set in memory `num_workers=0` is faster"
+    } else if has_workers && hands_over(case, &claim) {
+        "a batch takes longer to hand over from one process to another than to make: load in the program itself (`num_workers=0`), or make batches larger"
     } else if has_workers {
         "give the loader more workers or less to do: decode and augment ahead of time, or on the device"
     } else if takes_rows(case, &claim) {
@@ -53,7 +62,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
-    let finding = Finding::new(format!("the device is idle {} of the time, waiting for the data loader", percent(case.share(ns))))
+    let restarts = restarted.map_or_else(String::new, |(workers, passes)| {
+        format!(", which starts its {} anew for each of {passes} passes", count(workers, "worker process", "worker processes"))
+    });
+    let idle = percent(case.share(ns));
+    let finding = Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{restarts}"))
         .at(example.and_then(|row| case.line_of_row(row.0)))
         .about(example.map(Subject::Event))
         .number("idle while data was loaded", case.per_unit(ns))
@@ -65,9 +78,29 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(vec![finding])
 }
 
+/// The workers and passes of the loader that starts its workers most often, where the longest wait of each pass, which is for them,
+/// is most of what is waited.
+fn restarted(case: &Case<'_>, loaders: &[u32]) -> Option<(u64, u64)> {
+    let all = case.watched().iter().flat_map(|watched| &watched.restarted_workers);
+    let (workers, passes) = all.map(|loader| (loader.workers, loader.passes)).max_by_key(|(_, passes)| *passes)?;
+    let mut waits: Vec<i64> = loaders.iter().map(|row| case.trace().events.dur_ns[*row as usize]).collect();
+    waits.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
+    let (first, all): (i64, i64) =
+        (waits.iter().take(usize::try_from(passes).ok()?).sum(), waits.iter().sum());
+    (passes >= FEWEST_PASSES && first as f64 >= MOST_FIRST * all as f64).then_some((workers, passes))
+}
+
 /// Whether much of the waiting is for workers to start or to end.
 fn starts_workers(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
-    part_in(case, claim, &["multiprocessing/", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"]) >= MOST_STARTS
+    let starting = ["multiprocessing/popen", "multiprocessing/process", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"];
+    part_in(case, claim, &starting) >= MOST_STARTS
+}
+
+/// Whether much of the waiting is for batches to come out of the pipe between the processes.
+fn hands_over(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
+    // Looks shorten the middle of long paths.
+    let handing = ["ion.py:Connection._recv", "ction.py:recvfds", "connection.py:SocketClient", "ction.py:rebuild"];
+    part_in(case, claim, &handing) >= MOST_HANDED
 }
 
 /// Whether much of the waiting is for rows that are taken one by one and joined.

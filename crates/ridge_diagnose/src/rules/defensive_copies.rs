@@ -50,9 +50,11 @@ fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {
     let function = function_name(name);
     let names: BTreeSet<&str> = copies.work.iter().map(|work| work.name).collect();
     let names: Vec<&&str> = names.iter().collect();
-    let mut named: Vec<String> = arguments.iter().map(|name| format!("\"{name}\"")).collect();
+    // An argument is given away as a whole: `cache['keys']` and `state.mean` are parts of one.
+    let whole: BTreeSet<&str> = arguments.iter().map(|path| path.split(['[', '.']).next().unwrap_or(path)).collect();
+    let mut named: Vec<String> = whole.iter().map(|name| format!("\"{name}\"")).collect();
     // One name in parentheses is no tuple without a comma.
-    named.iter_mut().take(usize::from(arguments.len() == 1)).for_each(|name| name.push(','));
+    named.iter_mut().take(usize::from(whole.len() == 1)).for_each(|name| name.push(','));
     let is_one = arguments.len() == 1;
     Finding::new(format!(
         "XLA copies {} before updating {}, because {} not donated",

@@ -90,7 +90,8 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
 }
 
 /// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
-/// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE`, `watched: unread NUMBERS OF ARRAYS NAME`.
+/// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE`, `watched: unread NUMBERS OF ARRAYS NAME`,
+/// `watched: workers WORKERS PASSES`.
 fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
     let parts: Vec<&str> = line.split(' ').collect();
     let number = |at: usize| parts[at].parse::<f64>().expect("a number");
@@ -117,6 +118,11 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             numbers: number(2) as u64,
             times: number(3) as u64,
             of: number(4) as u64,
+            place: None,
+        }),
+        "workers" => watched.restarted_workers.push(ridge_trace::RestartedWorkers {
+            workers: number(1) as u64,
+            passes: number(2) as u64,
             place: None,
         }),
         _ => {
