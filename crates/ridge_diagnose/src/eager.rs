@@ -6,7 +6,7 @@
 use crate::case::Case;
 use crate::operator_calls::{OperatorCall, extents, is_view};
 use crate::pricing::{Left, Rates, Work};
-use calls::{Form, Node, Product, elements};
+use calls::{Form, LeftBy, Match, Node, Nodes, Product, elements};
 use ridge_hlo::ElementType;
 use ridge_trace::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,10 +14,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 mod calls;
 mod chain;
 mod pairwise;
+mod selection;
 mod singular;
+mod spectrum;
+mod structured;
 
 /// Calls after one that makes an array in which those that read it are looked for.
-const REACH: usize = 24;
+const REACH: usize = 32;
 
 /// A better form with its price, over all of its places.
 pub(crate) struct PricedCalls {
@@ -50,7 +53,7 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
                 .map_or_else(Vec::new, |shape| extents(trace.strings.get(shape.dims)))
         });
     }
-    let mut forms: FxHashMap<Form, Places> = FxHashMap::default();
+    let mut forms: FxHashMap<&'static str, (Form, Places)> = FxHashMap::default();
     for process in all.chunk_by(|one, next| one.process == next.process) {
         let first = all.partition_point(|call| call.process < process[0].process);
         let nodes: Vec<(usize, Node<'_>)> = process
@@ -58,15 +61,14 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
             .enumerate()
             .filter(|(_, call)| !call.is_backward)
             .map(|(at, call)| (first + at, node(case, call, &read)))
-            .filter(|(at, _)| !is_view(trace.strings.get(all[*at].name)))
             .collect();
         for at in 0..nodes.len() {
             let rest = &nodes[at..nodes.len().min(at + REACH)];
-            let found = [pairwise::find(rest), chain::find(rest), singular::find(rest)];
-            for one in found.into_iter().flatten() {
-                let places = forms.entry(one.form).or_default();
+            for one in found(rest) {
+                let (_, places) = forms.entry(one.form.does).or_insert_with(|| (one.form, Places::default()));
                 places.calls.extend(one.calls);
                 places.better = places.better.plus(one.better);
+                places.now = places.now.plus(one.now);
                 if elements(&one.large) > elements(&places.large) {
                     places.large = one.large;
                 }
@@ -74,13 +76,26 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
         }
     }
     let mut found: Vec<PricedCalls> =
-        forms.into_iter().filter_map(|(form, places)| priced(case, form, places)).collect();
+        forms.into_values().filter_map(|(form, places)| priced(case, form, places)).collect();
     let saved = |one: &PricedCalls| {
         case.share_of(case.claim_of_calls(one.calls.iter().copied(), 1.0 - (one.left.least + one.left.most) / 2.0))
     };
     found.retain(|one| saved(one) >= least);
     found.sort_by(|a, b| saved(b).total_cmp(&saved(a)).then_with(|| a.does.cmp(&b.does)));
     found
+}
+
+/// What the patterns find at the first of some calls.
+fn found(rest: &Nodes<'_>) -> Vec<Match> {
+    let all = [
+        pairwise::find(rest),
+        chain::find(rest),
+        singular::find(rest),
+        structured::find(rest),
+        spectrum::find(rest),
+        selection::find(rest),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 fn node<'a>(case: &Case<'a>, call: &OperatorCall, read: &'a FxHashMap<u32, Vec<Vec<i64>>>) -> Node<'a> {
@@ -97,6 +112,8 @@ fn node<'a>(case: &Case<'a>, call: &OperatorCall, read: &'a FxHashMap<u32, Vec<V
         name: name(call.name.0),
         arrays: arrays(call.detail),
         values: shape.map_or("", |shape| trace.strings.get(shape.values)),
+        types: shape.map_or("", |shape| trace.strings.get(shape.types)),
+        is_view: is_view(trace.strings.get(call.name)),
         product,
         is_known: call.detail != NONE,
     }
@@ -107,18 +124,19 @@ fn node<'a>(case: &Case<'a>, call: &OperatorCall, read: &'a FxHashMap<u32, Vec<V
 struct Places {
     calls: Vec<usize>,
     better: Work,
+    now: Work,
     large: Vec<i64>,
 }
 
 /// The form with what its calls take and would take; `None` where it costs as much.
 fn priced(case: &Case<'_>, form: Form, places: Places) -> Option<PricedCalls> {
-    let Places { mut calls, better, large } = places;
+    let Places { mut calls, better, now, large } = places;
     calls.sort_unstable();
     calls.dedup();
     let (trace, all) = (case.trace(), case.operator_calls());
     let ns = |at: usize| all.work_of(at).fold(0_i64, |sum, (_, ns)| sum.saturating_add(ns));
     let forward: i64 = calls.iter().map(|at| ns(*at)).sum();
-    let before: f64 = calls.iter().map(|at| case.price_of_call(&all.calls[*at])).sum();
+    let counted: f64 = calls.iter().map(|at| case.price_of_call(&all.calls[*at])).sum();
     let at = calls.iter().copied().max_by_key(|at| (ns(*at), std::cmp::Reverse(*at)))?;
     // The gradients of those calls go with them, and take as much of their time as the calls themselves do.
     let rows: FxHashSet<u32> = calls.iter().flat_map(|at| all.calls[*at].rows()).collect();
@@ -127,8 +145,13 @@ fn priced(case: &Case<'_>, form: Form, places: Places) -> Option<PricedCalls> {
     let gradients = all.calls.iter().enumerate().filter(|(_, call)| call.is_backward && backward.contains(&call.row));
     calls.extend(gradients.map(|(at, _)| at));
     let device = case.wall().devices.first()?.device;
-    let after = Rates::of(case, device, ElementType::F32)?.ns(better);
-    let left = if form.is_slow { Left::near(forward as f64, after) } else { Left::of(forward as f64, before, after) }?;
+    let rates = Rates::of(case, device, ElementType::F32)?;
+    let after = rates.ns(better);
+    let left = match form.left {
+        LeftBy::Price => Left::of(forward as f64, counted + rates.ns(now), after)?,
+        LeftBy::OwnPrice => Left::near(forward as f64, after)?,
+        LeftBy::Parts(least, most) => Left { least, most },
+    };
     let Form { instead, why, help, .. } = form;
     let sizes: Vec<String> = large.iter().map(i64::to_string).collect();
     let does = form.does.replace("{}", &sizes.join(" × "));
@@ -143,7 +166,7 @@ mod tests {
     use super::*;
 
     /// What the patterns find at the first of some calls: each a name, the sizes of its arrays and its other arguments.
-    fn found(calls: &[(&str, &str, &str)]) -> String {
+    fn forms(calls: &[(&str, &str, &str)]) -> String {
         let read: Vec<Vec<Vec<i64>>> = calls.iter().map(|(_, dims, _)| extents(dims)).collect();
         let nodes: Vec<(usize, Node<'_>)> = calls
             .iter()
@@ -152,13 +175,14 @@ mod tests {
                 name,
                 arrays,
                 values,
+                types: r#"["float"]"#,
+                is_view: is_view(&format!("aten::{name}")),
                 product: Product::of(if *name == "matmul" { "bmm" } else { name }, arrays),
                 is_known: true,
             })
             .enumerate()
             .collect();
-        let all = [pairwise::find(&nodes), chain::find(&nodes), singular::find(&nodes)];
-        let texts = all.into_iter().flatten().map(|one| format!("{} in {:?}", one.form.instead, one.calls));
+        let texts = found(&nodes).into_iter().map(|one| format!("{} in {:?}", one.form.instead, one.calls));
         texts.collect::<Vec<_>>().join("; ")
     }
 
@@ -167,27 +191,27 @@ mod tests {
         let difference = ("sub", "[[900, 1, 48], [1, 64, 48], []]", "");
         let square = ("pow", "[[900, 64, 48], []]", "");
         let sum = ("sum", "[[900, 64, 48], [], []]", r#"["", "[-1]", "False", ""]"#);
-        assert_eq!(found(&[difference, square, sum]), "a product of matrices in [0, 1, 2]");
+        assert_eq!(forms(&[difference, square, sum]), "a product of matrices in [0, 1, 2]");
         assert_eq!(
-            found(&[difference, ("linalg_vector_norm", "[[900, 64, 48], []]", "")]),
+            forms(&[difference, ("linalg_vector_norm", "[[900, 64, 48], []]", "")]),
             "a product of matrices in [0, 1]"
         );
         // Sums over the partners, of what was made large in between, of absolute values, and of few terms.
         let partners = ("sum", "[[900, 64, 48], [], []]", r#"["", "[1]", "False", ""]"#);
-        assert_eq!(found(&[difference, square, partners]), "");
-        assert_eq!(found(&[difference, ("rand", "[[900, 64, 48]]", ""), square, sum]), "");
-        assert_eq!(found(&[difference, ("abs", "[[900, 64, 48]]", ""), sum]), "");
+        assert_eq!(forms(&[difference, square, partners]), "");
+        assert_eq!(forms(&[difference, ("rand", "[[900, 64, 48]]", ""), square, sum]), "");
+        assert_eq!(forms(&[difference, ("abs", "[[900, 64, 48]]", ""), sum]), "");
         let narrow = ("sub", "[[900, 1, 2], [1, 64, 2], []]", "");
-        assert_eq!(found(&[narrow, ("pow", "[[900, 64, 2], []]", ""), sum]), "");
+        assert_eq!(forms(&[narrow, ("pow", "[[900, 64, 2], []]", ""), sum]), "");
     }
 
     #[test]
     fn products_of_all_pairs() {
         let product = ("mul", "[[900, 1, 48], [1, 64, 48]]", "");
         let sum = ("sum", "[[900, 64, 48], [], []]", r#"["", "[-1]", "False", ""]"#);
-        assert_eq!(found(&[product, sum]), "a product of matrices in [0, 1]");
+        assert_eq!(forms(&[product, sum]), "a product of matrices in [0, 1]");
         // A weight for each term has no partner.
-        assert_eq!(found(&[("mul", "[[900, 64, 48], [48]]", ""), sum]), "");
+        assert_eq!(forms(&[("mul", "[[900, 64, 48], [48]]", ""), sum]), "");
     }
 
     #[test]
@@ -196,22 +220,56 @@ mod tests {
         let scaled = ("mul", "[[8, 1024, 1024], []]", "");
         let sums = ("sum", "[[8, 1024, 1024], [], []]", "");
         let values = ("bmm", "[[8, 1024, 1024], [8, 1024, 16]]", "");
-        assert_eq!(found(&[scores, scaled, sums, values]), "the other order in [0, 1, 2, 3]");
+        assert_eq!(forms(&[scores, scaled, sums, values]), "the other order in [0, 1, 2, 3]");
         // A softmax stands between, another matrix is read, and sizes for which both orders cost the same.
-        assert_eq!(found(&[scores, ("softmax", "[[8, 1024, 1024], []]", ""), values]), "");
-        assert_eq!(found(&[scores, scores, values]), "");
+        assert_eq!(forms(&[scores, ("softmax", "[[8, 1024, 1024], []]", ""), values]), "");
+        assert_eq!(forms(&[scores, scores, values]), "");
         let wide = ("bmm", "[[8, 1024, 1024], [8, 1024, 2048]]", "");
-        assert_eq!(found(&[scores, wide]), "the other order in [0, 1]");
-        assert_eq!(found(&[("mm", "[[64, 32], [32, 64]]", ""), ("mm", "[[64, 64], [64, 64]]", "")]), "");
+        assert_eq!(forms(&[scores, wide]), "the other order in [0, 1]");
+        assert_eq!(forms(&[("mm", "[[64, 32], [32, 64]]", ""), ("mm", "[[64, 64], [64, 64]]", "")]), "");
     }
 
     #[test]
     fn a_square_matrix_of_singular_vectors() {
         let full = ("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "True", "", ""]"#);
         let first = ("matmul", "[[1, 1200, 32], [1, 32, 32]]", "");
-        assert_eq!(found(&[full, first]), "the vectors that belong to a singular value in [0]");
-        assert_eq!(found(&[full, ("mm", "[[1200, 1200], [1200, 7]]", "")]), "");
-        assert_eq!(found(&[("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "False", "", ""]"#), first]), "");
-        assert_eq!(found(&[("linalg_svd", "[[40, 32], [], [], []]", r#"["", "True", "", ""]"#), first]), "");
+        assert_eq!(forms(&[full, first]), "the vectors that belong to a singular value in [0]");
+        assert_eq!(forms(&[full, ("mm", "[[1200, 1200], [1200, 7]]", "")]), "");
+        assert_eq!(forms(&[("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "False", "", ""]"#), first]), "");
+        assert_eq!(forms(&[("linalg_svd", "[[40, 32], [], [], []]", r#"["", "True", "", ""]"#), first]), "");
+    }
+
+    #[test]
+    fn matrices_that_are_written_out() {
+        let solve = "a solution for the right-hand side alone in [0, 1]";
+        assert_eq!(forms(&[("linalg_inv", "[[900, 900]]", ""), ("mm", "[[900, 900], [900, 3]]", "")]), solve);
+        assert_eq!(forms(&[("inverse", "[[900, 900]]", ""), ("mm", "[[3, 900], [900, 900]]", "")]), solve);
+        // For as many right-hand sides there is nothing to save.
+        assert_eq!(forms(&[("linalg_inv", "[[900, 900]]", ""), ("mm", "[[900, 900], [900, 900]]", "")]), "");
+        let scaling = "scaling rows or columns in [0, 1]";
+        assert_eq!(forms(&[("diag", "[[900], []]", ""), ("mm", "[[900, 900], [900, 64]]", "")]), scaling);
+        assert_eq!(
+            forms(&[("diag_embed", "[[8, 90], [], [], []]", ""), ("bmm", "[[8, 90, 90], [8, 90, 64]]", "")]),
+            scaling
+        );
+        assert_eq!(forms(&[("diag", "[[900], []]", ""), ("add", "[[900, 900], [900, 900], []]", "")]), "");
+        let kron = ("kron", "[[30, 30], [40, 40]]", "");
+        let small = "one small product along each dimension in [0, 1]";
+        assert_eq!(forms(&[kron, ("mm", "[[1200, 1200], [1200, 8]]", "")]), small);
+        let one_hot = ("one_hot", "[[64, 50], []]", "");
+        let to = ("to", "[[64, 50, 300], [], [], [], []]", "");
+        assert_eq!(forms(&[one_hot, to, ("mm", "[[3200, 300], [300, 32]]", "")]), "indexing rows in [0, 1, 2]");
+        assert_eq!(forms(&[one_hot, to, ("mm", "[[3200, 32], [32, 300]]", "")]), "");
+    }
+
+    #[test]
+    fn spectra_and_selections() {
+        assert_eq!(forms(&[("fft_fft", "[[64, 4096], [], [], []]", "")]), "a transform of real numbers in [0]");
+        let sort = ("sort", "[[64, 4096], [], []]", "");
+        let first = ("slice", "[[64, 4096], [], [], [], []]", "");
+        assert_eq!(forms(&[sort, first, ("sum", "[[64, 10], [], []]", "")]), "a selection in [0]");
+        // All of it is read, and a part of something else.
+        assert_eq!(forms(&[sort, first, ("mul", "[[64, 4096], [64, 4096]]", "")]), "");
+        assert_eq!(forms(&[sort, ("slice", "[[64, 99], [], [], [], []]", "")]), "");
     }
 }

@@ -6,7 +6,7 @@ use crate::pricing::Work;
 pub(super) const WIDTH: f64 = 4.0;
 
 /// A kind of better form: its words, and how much is known of what it replaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     /// What the program does, after "… of the time", with `{}` for the sizes of the array that would not be made.
     pub(super) does: &'static str,
@@ -14,8 +14,18 @@ pub(super) struct Form {
     pub(super) instead: &'static str,
     pub(super) why: &'static str,
     pub(super) help: &'static str,
-    /// Whether what is replaced was slow for a reason that goes with it.
-    pub(super) is_slow: bool,
+    pub(super) left: LeftBy,
+}
+
+/// How what a form leaves of the time is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LeftBy {
+    /// By the price of both, as much slower than that as what is replaced was.
+    Price,
+    /// By its price alone: what is replaced is slow for a reason that goes with it.
+    OwnPrice,
+    /// Parts of the time, at least and at most.
+    Parts(f64, f64),
 }
 
 /// One place in the calls where a form stands.
@@ -25,6 +35,8 @@ pub(super) struct Match {
     pub(super) calls: Vec<usize>,
     /// What would take their place.
     pub(super) better: Work,
+    /// Arithmetic of the calls that the cost model does not count.
+    pub(super) now: Work,
     /// The sizes of the array that would not be made.
     pub(super) large: Vec<i64>,
 }
@@ -37,6 +49,10 @@ pub(super) struct Node<'a> {
     pub(super) arrays: &'a [Vec<i64>],
     /// Its other arguments as written, where they are kept.
     pub(super) values: &'a str,
+    /// The types of its arguments as written.
+    pub(super) types: &'a str,
+    /// Whether it only looks at an array another way.
+    pub(super) is_view: bool,
     /// The product of two matrices that it is, or that it calls.
     pub(super) product: Option<Product>,
     pub(super) is_known: bool,
@@ -114,5 +130,10 @@ impl Node<'_> {
     }
 }
 
-/// The calls that the program makes itself, views left out: positions with what is known of each.
+/// The calls that the program makes itself: positions with what is known of each.
 pub(super) type Nodes<'a> = [(usize, Node<'a>)];
+
+/// The calls after the first that do work.
+pub(super) fn later<'n, 'a>(rest: &'n Nodes<'a>) -> impl Iterator<Item = &'n (usize, Node<'a>)> {
+    rest.iter().skip(1).filter(|(_, node)| !node.is_view)
+}

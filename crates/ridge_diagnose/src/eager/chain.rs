@@ -1,6 +1,6 @@
 //! Products of matrices in an order that makes a large one where a narrow one would do.
 
-use super::calls::{Form, Match, Nodes, Product, WIDTH};
+use super::calls::{Form, LeftBy, Match, Nodes, Product, WIDTH, later};
 use crate::pricing::Work;
 
 /// So many times the operations of the other order both products have at least.
@@ -16,7 +16,7 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
         return None;
     }
     let mut calls = vec![*at];
-    for (at, next) in rest.iter().skip(1) {
+    for (at, next) in later(rest) {
         if !next.reads(all) {
             if next.product.is_some_and(|product| product.elements() == all) {
                 return None; // Another array of that size is made.
@@ -63,7 +63,7 @@ fn of(inner: Product, outer: Product, calls: Vec<usize>) -> Option<Match> {
     }
     let bytes = WIDTH * batch * (inner.k * (near + far) + columns * (near + far + 2.0 * inner.k));
     let large = vec![inner.m as i64, inner.n as i64];
-    Some(Match { form: ORDER, calls, better: Work { matrix, bytes, ..Work::default() }, large })
+    Some(Match { form: ORDER, calls, better: Work { matrix, bytes, ..Work::default() }, large, now: Work::default() })
 }
 
 const ORDER: Form = Form {
@@ -71,5 +71,5 @@ const ORDER: Form = Form {
     instead: "the other order",
     why: "a product of matrices is associative: the large matrix `q @ k.T` needs not be made where nothing but sums and products read it, and its size grows with the square of the length",
     help: "put parentheses: `q @ (k.T @ v)` in place of `(q @ k.T) @ v`, and `q @ k.sum(0)` for the sums of its rows; `torch.linalg.multi_dot` finds the best order of several matrices",
-    is_slow: false,
+    left: LeftBy::Price,
 };

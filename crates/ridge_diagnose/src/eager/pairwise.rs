@@ -1,6 +1,6 @@
 //! Sums over squared differences or products of all pairs, written out as one large array.
 
-use super::calls::{Form, Match, Nodes, WIDTH, elements};
+use super::calls::{Form, LeftBy, Match, Nodes, WIDTH, elements, later};
 use crate::pricing::Work;
 
 /// Terms of a sum below which writing it out is as good.
@@ -25,7 +25,7 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     }
     let mut calls = vec![*at];
     let mut is_squared = !is_difference;
-    for (at, next) in rest.iter().skip(1) {
+    for (at, next) in later(rest) {
         if !next.reads(all) {
             if next.broadcast() == all {
                 return None; // Another array of that size is made.
@@ -75,7 +75,7 @@ fn of_pairs(
         bytes: WIDTH * (2.0 * (rows + columns) + results * if is_difference { 3.0 } else { 1.0 }),
         functions: 0.0,
     };
-    Match { form: if is_difference { DIFFERENCES } else { PRODUCTS }, calls, better, large }
+    Match { form: if is_difference { DIFFERENCES } else { PRODUCTS }, calls, better, large, now: Work::default() }
 }
 
 const DIFFERENCES: Form = Form {
@@ -83,7 +83,7 @@ const DIFFERENCES: Form = Form {
     instead: "a product of matrices",
     why: "the array of all differences has each vector as often as it has partners, where |a - b|² = |a|² - 2 a·b + |b|² needs one product of matrices and never writes that array",
     help: "use `torch.cdist(a, b)`, or `(a**2).sum(-1)[:, None] - 2 * a @ b.T + (b**2).sum(-1)`, without `(a**2)` where only the nearest `b` is wanted",
-    is_slow: false,
+    left: LeftBy::Price,
 };
 
 const PRODUCTS: Form = Form {
@@ -91,5 +91,5 @@ const PRODUCTS: Form = Form {
     instead: "a product of matrices",
     why: "the array of all products has each vector as often as it has partners, and a product of matrices never writes it",
     help: "use `a @ b.T` or `torch.einsum('ik,jk->ij', a, b)` in place of `(a[:, None] * b[None]).sum(-1)`",
-    is_slow: false,
+    left: LeftBy::Price,
 };

@@ -1,6 +1,6 @@
 //! Singular value decompositions that complete the vectors of a long matrix to a square one, which nothing reads as a whole.
 
-use super::calls::{Form, Match, Nodes, WIDTH, elements};
+use super::calls::{Form, LeftBy, Match, Nodes, WIDTH, elements, later};
 use crate::pricing::Work;
 
 /// The fewest columns that are worth it.
@@ -25,14 +25,14 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     }
     let is_square =
         |array: &Vec<i64>| matches!(array[..], [.., one, other] if one as f64 == long && other as f64 == long);
-    let after = rest.iter().skip(1).take_while(|(_, next)| next.name != node.name);
+    let after = later(rest).take_while(|(_, next)| next.name != node.name);
     if after.into_iter().any(|(_, next)| next.arrays.iter().any(is_square)) {
         return None;
     }
     let batch = elements(matrix) / (long * short);
     let flops = 14.0 * long * short * short + 8.0 * short.powi(3);
     let better = Work { matrix: SLOWER * batch * flops, bytes: WIDTH * elements(matrix), ..Work::default() };
-    Some(Match { form: FULL, calls: vec![*at], better, large: vec![long as i64, long as i64] })
+    Some(Match { form: FULL, calls: vec![*at], better, large: vec![long as i64, long as i64], now: Work::default() })
 }
 
 const FULL: Form = Form {
@@ -40,5 +40,5 @@ const FULL: Form = Form {
     instead: "the vectors that belong to a singular value",
     why: "`torch.linalg.svd` completes the vectors to a square matrix unless it is told not to, which for a long matrix is most of the work",
     help: "ask for the reduced form: `torch.linalg.svd(a, full_matrices=False)`",
-    is_slow: true,
+    left: LeftBy::OwnPrice,
 };
