@@ -63,7 +63,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
     let restarts = restarted.map_or_else(String::new, |(workers, passes)| {
-        format!(", which starts its {} anew for each of {passes} passes", count(workers, "worker process", "worker processes"))
+        format!(", which starts {} for each of {passes} passes", count(workers, "new worker process", "new worker processes"))
     });
     let idle = percent(case.share(ns));
     let finding = Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{restarts}"))
