@@ -27,7 +27,8 @@ def main() -> int:
         subprocess.run([*pip, "torch", *(["--index-url", index] if index else [])], check=True)
         subprocess.run([*pip, "numpy", "pytest"], check=True)
     subprocess.run(["cargo", "build", "--quiet", "--workspace", "--bin", "ridgeline"], cwd=ROOT, check=True)
-    names = ("test_record_torch.py", "test_experiment_torch.py", "test_torch_programs.py", "test_torch_watch.py")
+    names = ("test_record_torch.py", "test_experiment_torch.py", "test_torch_programs.py", "test_torch_watch.py",
+             "test_ranks_torch.py")
     tests = [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", *(f"python/tests/{name}" for name in names)]
     return subprocess.run(tests, cwd=ROOT).returncode
 

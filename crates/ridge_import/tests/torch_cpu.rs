@@ -145,7 +145,7 @@ fn a_program_that_had_a_gpu_did_not_run_on_the_processor() {
     let range =
         r#", {"ph": "X", "cat": "user_annotation", "name": "nccl:all_reduce", "pid": 1, "tid": 1, "ts": 60, "dur": 5}"#;
     assert_eq!(with("", range), 0);
-    assert_eq!(with("", &range.replace("nccl", "gloo")), 0);
+    assert_eq!(with("", &range.replace("nccl", "gloo")), 1);
 }
 
 /// A trace of operators: name, start and duration in microseconds, autograd's number.

@@ -64,7 +64,7 @@ pub(crate) fn of_all<'a>(analysis: &Analysis<'a>, groups: &[&Group]) -> Option<C
 }
 
 /// What a collective's name has; whatever else it mentions.
-const COLLECTIVES: &str = "nccl rccl all_reduce allreduce all-reduce all_gather allgather all-gather reduce_scatter \
+const COLLECTIVES: &str = "nccl rccl gloo: all_reduce allreduce all-reduce all_gather allgather all-gather reduce_scatter \
      reducescatter reduce-scatter all_to_all alltoall all-to-all collective-permute cross_device_reduce multimem_ nvshmem";
 
 /// What a name is that has one of these words, in lower case. The first line that matches counts: what is

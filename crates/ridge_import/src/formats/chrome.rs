@@ -14,6 +14,7 @@ mod clock;
 mod decimal;
 mod event;
 mod flaws;
+mod gloo;
 mod header;
 mod json;
 mod link;

@@ -8,6 +8,7 @@ use super::classify::{
 use super::decimal::{float, nanos, whole};
 use super::event::RawEvent;
 use super::flaws::{Flaw, Flaws};
+use super::gloo;
 use super::json::Cursor;
 use super::names::{NameId, Names};
 use super::row::{Allocation, Extra, FlowEnd, Row, Sample, TrackKey};
@@ -138,7 +139,12 @@ impl<'a> Chunk<'a> {
                 row.correlation = autograd_place(event.args.sequence, event.args.forward_thread);
                 EventKind::Operator
             }
-            Class::Host(kind) => kind,
+            Class::Host(kind) => {
+                if kind == EventKind::Annotation {
+                    row.extra = self.gloo(event);
+                }
+                kind
+            }
             Class::RuntimeCall => {
                 let launches = self.names.has(name, is_launch);
                 if launches { EventKind::Launch } else { EventKind::HostRange }
@@ -368,6 +374,22 @@ impl<'a> Chunk<'a> {
             element_type: self.names.id(found.element_type),
             bytes_in: bytes(found.elements_in),
             bytes_out: bytes(found.elements_out),
+        };
+        self.extra(extra)
+    }
+
+    /// A range of Gloo says what this process puts in; it counts no calls and names no group.
+    fn gloo(&mut self, event: &RawEvent<'a>) -> u32 {
+        let Some(name) = gloo::called(event.name) else { return NONE };
+        let element_type = gloo::element_type(event.args.types);
+        let extra = Extra::Collective {
+            name: self.names.id(name),
+            group: self.names.id(event.args.dims),
+            sequence: None,
+            group_size: None,
+            element_type: self.names.id(element_type),
+            bytes_in: gloo::bytes(event.args.dims, element_type),
+            bytes_out: None,
         };
         self.extra(extra)
     }

@@ -54,7 +54,7 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
         let mut operations = Operations::default();
         attribute(&placed, &mut operations, import);
         if !header.has_devices() {
-            processor::add_lanes(&placed, &mut operations, import);
+            processor::add_lanes(&store.extras, &placed, &mut operations, import);
         }
         link_backwards(&placed, import);
         place_collectives(&store, &placed, import);

@@ -4,11 +4,16 @@
 //! work. Each thread gets a lane of the processor with its operators as they nest, every one caused by the operator that
 //! it shows, so time, gaps, lines and steps are asked for in one way.
 //!
+//! The ranges of Gloo are work, too, each on a lane of its thread: without them the program would seem to do nothing while it
+//! communicates.
+//!
 //! What a compiler ran to see what a program does is no work of it, nor is what a loader of data ran. An operator that was
 //! compiled while it ran is none either, only what is inside of it: its own time is the compiler's.
 
+use super::gloo;
 use super::link::Operations;
 use super::placed::{Placed, PlacedTrack};
+use super::row::Extra;
 use crate::import::Import;
 use ridge_trace::{Attribution, EventKind, NONE, StringId, TrackKind};
 use rustc_hash::FxHashSet;
@@ -17,11 +22,11 @@ use rustc_hash::FxHashSet;
 const LOADER: &str = "enumerate(DataLoader)";
 
 /// Adds the lanes, where the file says of no device that it is there, and nothing was launched on one.
-pub(super) fn add_lanes(placed: &Placed, operations: &mut Operations, import: &mut Import) {
+pub(super) fn add_lanes(extras: &[Extra], placed: &Placed, operations: &mut Operations, import: &mut Import) {
     if used_a_gpu(placed, import) {
         return;
     }
-    let mut lane = 0;
+    let (mut lane, mut shown) = (0, Vec::new());
     for track in placed.threads() {
         let work = work_of(track, import);
         if work.is_empty() {
@@ -44,8 +49,13 @@ pub(super) fn add_lanes(placed: &Placed, operations: &mut Operations, import: &m
             (slices.op[0], slices.detail[0], slices.correlation[0], slices.link[0]) = (op, NONE, 0, source);
             slices.kind[0] = EventKind::DeviceOp as u8;
             slices.attribution[0] = Attribution::ByStat as u8;
+            let stored = &track.stored[(source - track.rows.start) as usize];
+            if gloo::is_one(stored, import) {
+                shown.push(gloo::Shown { source, work: row, extra: stored.extra });
+            }
         }
     }
+    gloo::place(shown, extras, placed, import);
 }
 
 /// Whether anything shows that the program had a GPU, whatever was recorded of it: work, calls, or a library's name.
@@ -63,8 +73,7 @@ fn used_a_gpu(placed: &Placed, import: &Import) -> bool {
             names.insert(row.name);
         }
     }
-    // Gloo's ranks wait for each other on threads that bear no operator: what they wait for would be idle time.
-    let words = ["nccl", "gloo:", "cudnn", "miopen"];
+    let words = ["nccl", "cudnn", "miopen"];
     let is_of_gpu = |name: &str| !asks(name) && words.iter().any(|word| name.contains(word)) || is_runtime(name);
     names.into_iter().any(|name| is_of_gpu(import.builder.strings.get(StringId(name))))
 }
@@ -85,7 +94,7 @@ fn is_runtime(name: &str) -> bool {
 /// The operators of a thread that are work, as rows of the trace, in their order.
 fn work_of(track: &PlacedTrack, import: &Import) -> Vec<u32> {
     let is_operator = |kind: u8| kind == EventKind::Operator as u8;
-    if !track.stored.iter().any(|row| is_operator(row.kind)) {
+    if !track.stored.iter().any(|row| is_operator(row.kind) || gloo::is_one(row, import)) {
         return Vec::new();
     }
     let parents = track.parents();
@@ -100,7 +109,8 @@ fn work_of(track: &PlacedTrack, import: &Import) -> Vec<u32> {
             stored.kind == EventKind::Annotation as u8 && name.starts_with(LOADER)
         };
         is_left_out[at] = around || stored.kind == EventKind::Compile as u8 || loads();
-        if is_operator(stored.kind) && !is_left_out[at] && !compiled[at] && stored.dur_ns > 0 {
+        let is_work = is_operator(stored.kind) || gloo::is_one(stored, import);
+        if is_work && !is_left_out[at] && !compiled[at] && stored.dur_ns > 0 {
             work.push(row);
         }
     }
