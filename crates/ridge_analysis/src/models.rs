@@ -20,6 +20,7 @@ pub mod launches;
 pub mod layouts;
 pub mod life;
 pub mod memory;
+pub mod metrics;
 mod module_runs;
 pub mod operators;
 pub mod profiles;

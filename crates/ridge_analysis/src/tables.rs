@@ -12,6 +12,7 @@ pub(crate) mod kernel;
 pub(crate) mod launch;
 pub(crate) mod layout;
 pub(crate) mod memory;
+pub(crate) mod metric;
 pub(crate) mod module;
 pub(crate) mod op;
 pub(crate) mod operator;

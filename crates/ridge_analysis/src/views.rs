@@ -3,8 +3,8 @@
 //! A new table is one file under `tables/` and one line here.
 
 use crate::tables::{
-    call, category, collective, compilation, copy, counter, idle, kernel, launch, layout, memory, module, op, operator,
-    profile, range, rank, roofline, scope, source, step, track, transfers,
+    call, category, collective, compilation, copy, counter, idle, kernel, launch, layout, memory, metric, module, op,
+    operator, profile, range, rank, roofline, scope, source, step, track, transfers,
 };
 use crate::view::{Topic, View};
 
@@ -26,6 +26,7 @@ pub static VIEWS: &[&View] = &[
     &scope::VIEW,
     &track::VIEW,
     &profile::VIEW,
+    &metric::VIEW,
     &call::VIEW,
     &copy::VIEW,
     &launch::VIEW,

@@ -78,6 +78,65 @@ fn every_way_of_writing_is_read_to_the_same() {
     }
 }
 
+/// What was counted of each kernel, and what it amounts to.
+fn counted(imported: &Imported) -> String {
+    let (trace, mut text) = (&imported.trace, String::new());
+    let profiles = &trace.profiles;
+    for (row, launch) in (0..).zip(&profiles.launches) {
+        let (name, device) = (trace.strings.get(launch.name), launch.device);
+        let _ =
+            writeln!(text, "{name} #{} grid {:?} block {:?} on {device:?}", launch.launch, launch.grid, launch.block);
+        for at in (0..profiles.profile.len()).filter(|at| profiles.profile[*at] == row) {
+            let _ = writeln!(text, "  {} {}", trace.strings.get(profiles.metric[at]), profiles.value[at]);
+        }
+        let numbers = ridge_analysis::ProfileNumbers::of(profiles, &trace.strings, row);
+        let _ =
+            writeln!(text, "  = {:?} ns, {:?} B, {:?}", numbers.duration_ns, numbers.dram_bytes, numbers.tensor_flops);
+    }
+    text
+}
+
+#[test]
+fn counters_are_those_of_profiled_launches() {
+    expect_test::expect![[r#"
+        gemm(float*) #0 grid [16, 2, 1] block [256, 1, 1] on Some(0)
+          duration 10001
+          wave_front_size 64
+          SQ_WAVES 128
+          TCC_BUBBLE_sum 128
+          TCC_EA0_RDREQ_sum 130
+          TCC_EA0_RDREQ_32B_sum 2
+          TCC_EA0_WRREQ_sum 40
+          TCC_EA0_WRREQ_64B_sum 40
+          SQ_INSTS_VALU_MFMA_MOPS_F16 2048
+          = Some(10001.0) ns, Some(19008.0) B, Some(1048576.0)
+        relu(float*) #1 grid [4, 1, 1] block [256, 1, 1] on Some(0)
+          duration 500
+          wave_front_size 64
+          SQ_WAVES 16
+          = Some(500.0) ns, None B, None
+    "#]]
+    .assert_eq(&counted(&read(FILES[0])));
+    for file in &FILES[1..] {
+        assert_eq!(counted(&read(file)), counted(&read(FILES[0])), "{file}");
+    }
+}
+
+#[test]
+fn kernels_are_told_with_their_counters_alone_where_nothing_else_was_recorded() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/rocprof/made_up_results.json");
+    let mut document: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(path).expect("a fixture")).expect("JSON");
+    let tool = &mut document["rocprofiler-sdk-tool"][0];
+    tool["buffer_records"] = serde_json::json!({});
+    tool["callback_records"]["counter_collection"][0]["records"][0]["counter_id"]["handle"] = 77.into();
+    let text = document.to_string();
+    let imported = import(&[Source { name: "capture", bytes: text.as_bytes() }], None).expect("a capture");
+    let kernels: Vec<&str> = (0..imported.trace.events.start_ns.len()).map(|row| imported.trace.name(row)).collect();
+    assert_eq!(kernels, ["gemm(float*)", "relu(float*)"]);
+    assert!(counted(&imported).contains("  (counter 77) 64\n"), "{}", counted(&imported));
+}
+
 #[test]
 fn who_ran_it_where_is_not_read() {
     for file in FILES {

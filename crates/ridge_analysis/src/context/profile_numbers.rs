@@ -3,6 +3,11 @@
 //! Metric names and formulas are those of Nsight Compute's own sections (`SpeedOfLight_HierarchicalSingleRooflineChart`
 //! and its siblings, `MemoryWorkloadAnalysis`, `Occupancy`), and of the Kernel Profiling Guide's "Metrics Structure".
 //! A number whose metrics were not collected is `None`: nothing is guessed, and nothing is a zero.
+//! Launches of rocprofv3 have counters and formulas of their own (`rocprof.rs`).
+
+mod rocprof;
+
+pub(crate) use rocprof::ran as rocprof_ran;
 
 use ridge_trace::{KernelProfiles, Strings};
 
@@ -119,6 +124,9 @@ impl ProfileNumbers {
     /// The numbers of the launch at row `profile`.
     pub fn of(profiles: &KernelProfiles, strings: &Strings, profile: u32) -> ProfileNumbers {
         let metrics = Metrics::of(profiles, strings, profile);
+        if let Some(counted) = rocprof::numbers(&|name| metrics.get(name)) {
+            return counted.into();
+        }
         let sectors = |name: &str| metrics.get(name).map(|sectors| sectors * SECTOR_BYTES);
         let per_request =
             |op: &str| metrics.get(&format!("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{op}.ratio"));
@@ -163,6 +171,15 @@ impl ProfileNumbers {
             lead if lead <= -0.1 => "memory",
             _ => "compute and memory",
         })
+    }
+}
+
+impl From<rocprof::Counted> for ProfileNumbers {
+    fn from(counted: rocprof::Counted) -> ProfileNumbers {
+        let rocprof::Counted { duration_ns, dram_bytes, l2_bytes, l1_bytes, flops, tensor_flops, occupancy } = counted;
+        let duration_ns = Some(duration_ns);
+        let none = ProfileNumbers::default();
+        ProfileNumbers { duration_ns, dram_bytes, l2_bytes, l1_bytes, flops, tensor_flops, occupancy, ..none }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::kernel::triple;
 use crate::context::Need;
-use crate::context::profile_numbers::ProfileNumbers;
+use crate::context::profile_numbers::{ProfileNumbers, rocprof_ran};
 use crate::models::profiles::{ProfiledLaunch, ProfiledLaunches};
 use crate::view::{Sheet, Shown, Topic, View, columns};
 use ridge_table::Subject;
@@ -11,7 +11,7 @@ use ridge_trace::EventKind;
 /// The view.
 pub(crate) static VIEW: View = View {
     id: "profile",
-    about: "launch of a kernel under a hardware profiler (Nsight Compute)",
+    about: "launch of a kernel under a hardware profiler (Nsight Compute, rocprofv3)",
     shown: Shown::InReport,
     needs: &[Need::of::<ProfiledLaunches>()],
     answers: |analysis| !analysis.trace.profiles.is_empty(),
@@ -25,7 +25,7 @@ pub(crate) static VIEW: View = View {
             .show(WORDS)
             .show(if has_kernels { IN_TRACE } else { &[] })
             .table("Profiled kernels");
-        table.footnotes.extend(not_collected(rows));
+        table.footnotes.extend(not_collected(rows, rocprof_ran(analysis.trace)));
         table
     },
     ..View::of(Topic::Time)
@@ -101,7 +101,7 @@ fn whole(bytes: Option<f64>) -> Option<u64> {
 }
 
 /// Says what no report holds: an empty cell is not a zero.
-fn not_collected(rows: &[ProfiledLaunch]) -> Option<String> {
+fn not_collected(rows: &[ProfiledLaunch], is_rocprof: bool) -> Option<String> {
     type Number = fn(&ProfileNumbers) -> Option<f64>;
     let kinds: [(&str, Number); 6] = [
         ("DRAM bytes", |numbers| numbers.dram_bytes),
@@ -117,5 +117,6 @@ fn not_collected(rows: &[ProfiledLaunch]) -> Option<String> {
     let is_missing = |number: &Number| !rows.iter().any(|row| number(&row.numbers).is_some());
     let missing = kinds.into_iter().filter(|(_, number)| is_missing(number)).map(|(what, _)| what);
     let missing: Vec<&str> = missing.collect();
-    (!missing.is_empty()).then(|| format!("not collected: {}; `ncu --set full` collects more", missing.join(", ")))
+    let more = if is_rocprof { "`rocprofv3 --pmc`" } else { "`ncu --set full`" };
+    (!missing.is_empty()).then(|| format!("not collected: {}; {more} collects more", missing.join(", ")))
 }

@@ -80,7 +80,7 @@ pub(crate) static BY_RANGE: View = View {
 /// Roofline by profiled launch.
 pub(crate) static BY_PROFILE: View = View {
     id: "profile",
-    about: "launch under a hardware profiler (Nsight Compute): L1, L2 and DRAM by its counters",
+    about: "launch under a hardware profiler (Nsight Compute, rocprofv3): L1, L2 and DRAM by its counters",
     needs: &[],
     answers: |analysis| !analysis.trace.profiles.is_empty(),
     charts: Some(|analysis| charts(analysis, RooflineBy::Profile)),

@@ -2,8 +2,10 @@
 //!
 //! Kernels, copies, calls of HIP, HSA and RCCL, and ranges of roctx, each device event linked to the call that caused it.
 //! Of databases, schemas 3.0 to 4.1 are read: tables by their names without the run's suffix, columns as far as they are there.
-//! The formats are those of rocprofiler-sdk (`generateJSON.cpp`, `rocpd_tables.sql`). Hardware counters are not read.
+//! Hardware counters (`--pmc`) become profiled launches, as those of Nsight Compute are.
+//! The formats are those of rocprofiler-sdk (`generateJSON.cpp`, `counter_info.hpp`, `rocpd_tables.sql`, `generateRocpd.cpp`).
 
+mod counted;
 mod json;
 mod kept;
 mod place;

@@ -39,29 +39,50 @@ pub(super) fn join(analysis: &Analysis<'_>) -> Vec<Option<Found>> {
         positions.push(*count);
         *count += 1;
     }
+    // Each kind of launch is looked up once: a capture may have as many launches of one kind as kernels.
+    let mut kinds: FxHashMap<(String, Sizes), Option<Alike>> = FxHashMap::default();
     let launches = profiles.launches.iter().zip(positions);
     launches
         .map(|(launch, position)| {
-            let name = name(launch);
-            let sizes = (launch.grid, launch.block);
-            let profiled = alike.get(&(name.clone(), sizes)).copied().unwrap_or(0);
-            find(kernels.get(&name)?, sizes, position, profiled)
+            let key = (name(launch), (launch.grid, launch.block));
+            let profiled = alike.get(&key).copied().unwrap_or(0);
+            let found = kinds.entry(key).or_insert_with_key(|(name, sizes)| Alike::of(kernels.get(name)?, *sizes));
+            found.as_ref()?.find(position, profiled)
         })
         .collect()
 }
 
-fn find(kernels: &[(i64, Option<Sizes>, i64)], sizes: Sizes, position: usize, profiled: usize) -> Option<Found> {
-    let same: Vec<i64> = kernels.iter().filter(|kernel| kernel.1 == Some(sizes)).map(|kernel| kernel.2).collect();
-    if same.len() == profiled {
-        let duration_ns = *same.get(position)?;
-        return Some(Found { kernels: same.len() as u64, duration_ns, how: "launch" });
+/// The kernels that a kind of launch may be.
+struct Alike {
+    /// Durations of those of its size, in order of start.
+    same: Vec<i64>,
+    /// The median of these, or of those whose size the trace does not have.
+    median: i64,
+    /// How many have no size.
+    unsized_ones: u64,
+}
+
+impl Alike {
+    fn of(kernels: &[(i64, Option<Sizes>, i64)], sizes: Sizes) -> Option<Alike> {
+        let of = |sizes: Option<Sizes>| kernels.iter().filter(move |kernel| kernel.1 == sizes).map(|kernel| kernel.2);
+        let same: Vec<i64> = of(Some(sizes)).collect();
+        // Where the trace says sizes and none agrees, it is another launch.
+        let unsized_ones: Vec<i64> = if same.is_empty() { of(None).collect() } else { Vec::new() };
+        let count = unsized_ones.len() as u64;
+        let median = median(if same.is_empty() { unsized_ones } else { same.clone() })?;
+        Some(Alike { same, median, unsized_ones: count })
     }
-    if !same.is_empty() {
-        return Some(Found { kernels: same.len() as u64, duration_ns: median(same)?, how: "size" });
+
+    fn find(&self, position: usize, profiled: usize) -> Option<Found> {
+        let kernels = self.same.len() as u64;
+        if !self.same.is_empty() && self.same.len() == profiled {
+            return Some(Found { kernels, duration_ns: *self.same.get(position)?, how: "launch" });
+        }
+        Some(match self.same.is_empty() {
+            false => Found { kernels, duration_ns: self.median, how: "size" },
+            true => Found { kernels: self.unsized_ones, duration_ns: self.median, how: "name" },
+        })
     }
-    // Where the trace says sizes and none agrees, it is another launch.
-    let unsized_ones: Vec<i64> = kernels.iter().filter(|kernel| kernel.1.is_none()).map(|kernel| kernel.2).collect();
-    Some(Found { kernels: unsized_ones.len() as u64, duration_ns: median(unsized_ones)?, how: "name" })
 }
 
 fn median(mut values: Vec<i64>) -> Option<i64> {
@@ -116,6 +137,9 @@ mod tests {
 
     #[test]
     fn launches_pair_by_order_only_where_none_is_missing() {
+        let find = |kernels: &[(i64, Option<Sizes>, i64)], sizes, position, profiled| {
+            Alike::of(kernels, sizes)?.find(position, profiled)
+        };
         let small = ([1; 3], [32, 1, 1]);
         let kernels = [(0, Some(small), 10), (5, Some(small), 30), (9, Some(([2, 1, 1], [32, 1, 1])), 7)];
         let second = find(&kernels, small, 1, 2).expect("as many as were profiled");

@@ -95,12 +95,13 @@ impl Tiers {
         let numbers = ProfileNumbers::of(profiles, strings, profile);
         let secs = numbers.duration_ns.map(|nanos| nanos / 1e9);
         let mut levels = LEVELS.each_ref().map(|level| level.reached(&metrics, secs));
-        let dram = &mut levels[2];
-        if dram.amount.is_none() {
-            // Reads and writes may have been collected apart.
-            let share = dram.share;
-            *dram = Reached::new(numbers.dram_bytes, dram.roof_per_sec, secs);
-            dram.share = dram.share.or(share);
+        for (level, bytes) in levels.iter_mut().zip([numbers.l1_bytes, numbers.l2_bytes, numbers.dram_bytes]) {
+            if level.amount.is_none() {
+                // Reads and writes may have been collected apart, and other devices count requests.
+                let share = level.share;
+                *level = Reached::new(bytes, level.roof_per_sec, secs);
+                level.share = level.share.or(share);
+            }
         }
         Tiers { secs, levels, pipes: pipes(&metrics, &numbers, secs) }
     }
@@ -172,11 +173,15 @@ fn pipes(metrics: &Metrics<'_>, numbers: &ProfileNumbers, secs: Option<f64>) -> 
         let roof = roof(metrics, peak, PIPE_CLOCK).map(|fused| 2.0 * fused);
         (name, Reached::new(flops, roof, secs))
     });
-    let tensor = metrics.tensor().into_iter().map(|(metric, count)| {
+    let named = metrics.tensor();
+    // Other devices' counters have no names of their own here, and no roof.
+    let unnamed = numbers.tensor_flops.filter(|_| named.is_empty());
+    let unnamed = unnamed.map(|flops| ("tensor", Reached::new(Some(flops), None, secs)));
+    let tensor = named.into_iter().map(|(metric, count)| {
         let roof = roof(metrics, &format!("{metric}.peak_sustained"), PIPE_CLOCK);
         ("tensor", Reached::new(Some(count), roof, secs))
     });
-    ordinary.chain(tensor).collect()
+    ordinary.chain(tensor).chain(unnamed).collect()
 }
 
 /// A peak per cycle times cycles per second.

@@ -1,6 +1,7 @@
 //! The table of profiled launches under the roofs that their reports measure.
 
 use crate::Analysis;
+use crate::context::profile_numbers::rocprof_ran;
 use crate::models::roofline::{LEVEL_NAMES, Launch, Reached, Tiers};
 use crate::view::{Sheet, columns};
 use ridge_table::{Subject, Table};
@@ -12,7 +13,7 @@ pub(super) fn table(analysis: &Analysis<'_>, rows: &[Launch]) -> Table {
         .show(LAUNCHES)
         .part(TIERS, |row| &row.tiers)
         .table("Roofline by profiled kernel");
-    table.footnotes.extend(not_collected(rows));
+    table.footnotes.extend(not_collected(rows, rocprof_ran(analysis.trace)));
     table
 }
 
@@ -77,7 +78,7 @@ columns! {
 }
 
 /// Says what no launch has: an empty cell is not a zero.
-fn not_collected(rows: &[Launch]) -> Option<String> {
+fn not_collected(rows: &[Launch], is_rocprof: bool) -> Option<String> {
     if rows.is_empty() {
         return Some("nothing was profiled; `ncu --set roofline --export FILE` records it".to_owned());
     }
@@ -90,7 +91,9 @@ fn not_collected(rows: &[Launch]) -> Option<String> {
     missing.extend(lacks(rows, "tensor", |tiers| {
         tiers.pipes.iter().find(|(name, _)| *name == "tensor").map(|pipe| pipe.1)
     }));
-    (!missing.is_empty()).then(|| format!("not collected: {}; `ncu --set roofline` collects more", missing.join(", ")))
+    let more =
+        if is_rocprof { "`rocprofv3 --pmc` has counts and no roofs" } else { "`ncu --set roofline` collects more" };
+    (!missing.is_empty()).then(|| format!("not collected: {}; {more}", missing.join(", ")))
 }
 
 /// What of `name` no launch has: its traffic or work, its roof; a share of the peak may be known without either.

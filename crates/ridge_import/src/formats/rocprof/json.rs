@@ -4,9 +4,9 @@
 //! `strings.marker_api`, by the number of the call. Every field may be absent: tools of 2024 lack streams and allocations.
 
 use super::place::place;
-use super::records::{Agent, Allocation, Call, Records, Work, kind_of_call};
+use super::records::{Agent, Allocation, Call, Counted, Records, Work, kind_of_call};
 use crate::import::{Import, ImportError, Source};
-use ridge_trace::EventKind;
+use ridge_trace::{EventKind, StringId};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -22,6 +22,7 @@ struct Document {
 struct Tool {
     metadata: Metadata,
     agents: Vec<AgentSaid>,
+    counters: Vec<Counter>,
     strings: Texts,
     kernel_symbols: Vec<Symbol>,
     callback_records: Callbacks,
@@ -50,9 +51,18 @@ struct AgentSaid {
     cu_count: u64,
     /// Megahertz.
     max_engine_clk_fcompute: u64,
+    wave_front_size: u64,
     name: String,
     vendor_name: String,
     product_name: String,
+}
+
+/// What a counter is called.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Counter {
+    id: Handle,
+    name: String,
 }
 
 #[derive(Deserialize, Default)]
@@ -90,7 +100,25 @@ struct Symbol {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Callbacks {
-    counter_collection: Vec<IgnoredAny>,
+    counter_collection: Vec<CountedSaid>,
+    /// Values sampled while kernels run.
+    spm_counter_collection: Vec<IgnoredAny>,
+}
+
+/// What was counted of a kernel: the kernel as the trace of kernels has it, and a value for each part of the device.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct CountedSaid {
+    dispatch_data: Dispatch,
+    records: Vec<Value>,
+    stream_id: Handle,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Value {
+    counter_id: Handle,
+    value: Option<f64>,
 }
 
 #[derive(Deserialize, Default)]
@@ -110,13 +138,13 @@ struct Buffers {
     pc_sample_stochastic: Vec<IgnoredAny>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 struct Correlation {
     internal: u64,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 struct Three {
     x: u64,
@@ -130,7 +158,7 @@ impl Three {
     }
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 struct Dispatch {
     correlation_id: Correlation,
@@ -140,7 +168,7 @@ struct Dispatch {
     stream_id: Handle,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 struct DispatchInfo {
     agent_id: Handle,
@@ -201,6 +229,9 @@ impl Default for Address {
     }
 }
 
+/// Symbols of kernels by their numbers.
+type Symbols<'t> = FxHashMap<u64, &'t Symbol>;
+
 /// Reads `source` into `import`.
 pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
     let document: Document = serde_json::from_slice(source.bytes).map_err(|error| ImportError::Broken {
@@ -224,7 +255,7 @@ fn offset(bytes: &[u8], line: usize, column: usize) -> u64 {
 }
 
 fn take(tool: Tool, records: &mut Records, import: &mut Import) {
-    let Tool { metadata, agents, strings, kernel_symbols, callback_records, buffer_records } = tool;
+    let Tool { metadata, agents, counters, strings, kernel_symbols, callback_records, buffer_records } = tool;
     let process = metadata.pid;
     records.begin_ns = Some(metadata.init_time);
     for said in agents {
@@ -239,16 +270,22 @@ fn take(tool: Tool, records: &mut Records, import: &mut Import) {
             architecture: filled(said.name),
             cores: Some(said.cu_count).filter(|count| *count > 0),
             clock_khz: Some(said.max_engine_clk_fcompute.saturating_mul(1000)).filter(|clock| *clock > 0),
+            wave_size: Some(said.wave_front_size).filter(|size| *size > 0),
         };
         records.agents.insert(said.id.handle, agent);
     }
-    let symbols: FxHashMap<u64, &Symbol> = kernel_symbols.iter().map(|symbol| (symbol.kernel_id, symbol)).collect();
-    for dispatch in buffer_records.kernel_dispatch {
+    let symbols: Symbols<'_> = kernel_symbols.iter().map(|symbol| (symbol.kernel_id, symbol)).collect();
+    let Callbacks { counter_collection, spm_counter_collection } = callback_records;
+    let counted = counted(counter_collection, &counters, &symbols, process, import);
+    let mut dispatches = buffer_records.kernel_dispatch;
+    // Where only counters were asked for, the kernels are told with them alone.
+    if dispatches.is_empty() {
+        dispatches.extend(counted.iter().map(|(dispatch, _)| *dispatch));
+    }
+    records.counted.extend(counted.into_iter().map(|(_, counted)| counted));
+    for dispatch in dispatches {
         let info = &dispatch.dispatch_info;
         let symbol = symbols.get(&info.kernel_id);
-        let name = symbol.map(|symbol| [&symbol.formatted_kernel_name, &symbol.kernel_name]);
-        let name = name.and_then(|names| names.into_iter().find(|name| !name.is_empty()));
-        let name = name.cloned().unwrap_or_else(|| format!("(kernel {})", info.kernel_id));
         let registers = symbol.map(|symbol| symbol.arch_vgpr_count.saturating_add(symbol.accum_vgpr_count));
         let of_kernel = symbol.map_or(0, |symbol| symbol.group_segment_size);
         let key = (info.grid_size.all(), info.workgroup_size.all(), of_kernel, info.group_segment_size, registers);
@@ -260,7 +297,7 @@ fn take(tool: Tool, records: &mut Records, import: &mut Import) {
             stream: dispatch.stream_id.handle,
             start_ns: dispatch.start_timestamp,
             end_ns: dispatch.end_timestamp,
-            name: import.builder.strings.intern(&name),
+            name: name_of(info.kernel_id, &symbols, import),
             kind: EventKind::Kernel,
             detail,
             cause: dispatch.correlation_id.internal,
@@ -298,13 +335,60 @@ fn take(tool: Tool, records: &mut Records, import: &mut Import) {
         records.calls.push(call(process, &called, name, kind, import));
     }
     allocations(buffer_records.memory_allocation, &names, process, records);
-    let counters = callback_records.counter_collection.len();
-    records.leave_out("hardware counters of kernels", counters as u64);
+    records.leave_out("samples of hardware counters", spm_counter_collection.len() as u64);
     records.leave_out("uses of scratch memory", buffer_records.scratch_memory.len() as u64);
     records.leave_out("calls of rocDecode", buffer_records.rocdecode_api.len() as u64);
     records.leave_out("calls of rocJPEG", buffer_records.rocjpeg_api.len() as u64);
     let samples = buffer_records.pc_sample_host_trap.len() + buffer_records.pc_sample_stochastic.len();
     records.leave_out("samples of program counters", samples as u64);
+}
+
+/// The name of a kernel, as it is in a program's text.
+fn name_of(kernel: u64, symbols: &Symbols<'_>, import: &mut Import) -> StringId {
+    let names = symbols.get(&kernel).map(|symbol| [&symbol.formatted_kernel_name, &symbol.kernel_name]);
+    let name = names.and_then(|names| names.into_iter().find(|name| !name.is_empty()));
+    match name {
+        Some(name) => import.builder.strings.intern(name),
+        None => import.builder.strings.intern(&format!("(kernel {kernel})")),
+    }
+}
+
+/// Kernels with their counters.
+fn counted(
+    said: Vec<CountedSaid>,
+    counters: &[Counter],
+    symbols: &Symbols<'_>,
+    process: u64,
+    import: &mut Import,
+) -> Vec<(Dispatch, Counted)> {
+    let known = counters.iter().map(|counter| (counter.id.handle, import.builder.strings.intern(&counter.name)));
+    let known: FxHashMap<u64, StringId> = known.collect();
+    let mut one = |said: CountedSaid| {
+        let CountedSaid { mut dispatch_data, records, stream_id } = said;
+        if dispatch_data.stream_id.handle == 0 {
+            dispatch_data.stream_id = stream_id;
+        }
+        let info = &dispatch_data.dispatch_info;
+        let values = records.into_iter().filter_map(|value| {
+            let id = value.counter_id.handle;
+            let unknown = || import.builder.strings.intern(&format!("(counter {id})"));
+            Some((known.get(&id).copied().unwrap_or_else(unknown), value.value?))
+        });
+        let values = values.collect();
+        let counted = Counted {
+            process,
+            agent: info.agent_id.handle,
+            stream: dispatch_data.stream_id.handle,
+            name: name_of(info.kernel_id, symbols, import),
+            start_ns: dispatch_data.start_timestamp,
+            end_ns: dispatch_data.end_timestamp,
+            items: info.grid_size.all(),
+            group: info.workgroup_size.all(),
+            values,
+        };
+        (dispatch_data, counted)
+    };
+    said.into_iter().map(&mut one).collect()
 }
 
 fn call(process: u64, called: &Called, name: &str, kind: EventKind, import: &mut Import) -> Call {

@@ -1,5 +1,6 @@
 //! From records to tracks: processes, devices, streams and threads, each process's work linked to its calls.
 
+use super::counted;
 use super::kept;
 use super::records::{Agent, Call, Records, Work};
 use crate::import::{CaptureFacts, Import, Source};
@@ -132,6 +133,7 @@ impl Placing<'_> {
             }
         }
         self.unlinked += import.builder.link_launches(first);
+        counted::add(self.records, number, process, self.source, import);
         self.allocations(number, process, import);
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Agent {
     pub(super) architecture: Option<String>,
     pub(super) cores: Option<u64>,
     pub(super) clock_khz: Option<u64>,
+    /// Work-items of a wave.
+    pub(super) wave_size: Option<u64>,
 }
 
 /// What a device did.
@@ -35,6 +37,23 @@ pub(super) struct Work {
     pub(super) detail: u32,
     /// Number of the call that caused it, 0 for none.
     pub(super) cause: u64,
+}
+
+/// A kernel with what the hardware counted of it.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub(super) process: u64,
+    pub(super) agent: u64,
+    /// Stream of HIP, 0 where it is not known.
+    pub(super) stream: u64,
+    pub(super) name: StringId,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    /// Work-items in all, and those of a group.
+    pub(super) items: [u64; 3],
+    pub(super) group: [u64; 3],
+    /// Counters and their values; a counter has one for each part of the device that has it.
+    pub(super) values: Vec<(StringId, f64)>,
 }
 
 /// A call or range of the host.
@@ -65,6 +84,7 @@ pub(super) struct Records {
     pub(super) agents: FxHashMap<u64, Agent>,
     pub(super) work: Vec<Work>,
     pub(super) calls: Vec<Call>,
+    pub(super) counted: Vec<Counted>,
     pub(super) allocations: Vec<Allocation>,
     /// When the program began, nanoseconds on the capture's own clock.
     pub(super) begin_ns: Option<u64>,
@@ -83,13 +103,11 @@ impl Records {
     pub(super) fn shape(&mut self, key: ShapeKey, import: &mut Import) -> u32 {
         let (items, group, of_kernel, of_launch, registers) = key;
         *self.shapes.entry(key).or_insert_with(|| {
-            let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-            // HSA counts work-items where CUDA counts groups of them.
-            let groups = [0, 1, 2].map(|axis: usize| small(items[axis].div_ceil(group[axis].max(1))));
+            let (grid, block) = sizes(items, group);
             let shapes = &mut import.builder.launch_shapes;
             shapes.push(LaunchShape {
-                grid: groups,
-                block: group.map(small),
+                grid,
+                block,
                 registers: registers.map(small),
                 static_shared_bytes: Some(small(of_kernel)),
                 dynamic_shared_bytes: Some(small(of_launch.saturating_sub(of_kernel))),
@@ -135,6 +153,15 @@ impl Records {
             *self.left_out.entry(what.to_owned()).or_default() += count;
         }
     }
+}
+
+/// Groups of a launch, and work-items of a group; HSA counts work-items where CUDA counts groups of them.
+pub(super) fn sizes(items: [u64; 3], group: [u64; 3]) -> ([u32; 3], [u32; 3]) {
+    ([0, 1, 2].map(|axis: usize| small(items[axis].div_ceil(group[axis].max(1)))), group.map(small))
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Whether a copy of this name comes from a device and goes to one: `MEMORY_COPY_HOST_TO_DEVICE`, `HOST_TO_DEVICE`.

@@ -5,11 +5,11 @@
 //! A call and the work that it caused share the `stack_id` of their events.
 
 use super::place::place;
-use super::records::{Agent, Allocation, Call, Records, Work, kind_of_call};
+use super::records::{Agent, Allocation, Call, Counted, Records, Work, kind_of_call};
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
 use ridge_sqlite::{Database, Row};
-use ridge_trace::EventKind;
+use ridge_trace::{EventKind, StringId};
 use rustc_hash::FxHashMap;
 
 /// How the name of the table of texts begins, which every database has.
@@ -207,8 +207,6 @@ impl Tables<'_, '_> {
         self.copies(&known, records, import);
         self.regions(&known, records, import);
         self.allocations(&known, records);
-        let counters = self.collect("pmc_event", &["id"], |row| row.int(0)).len();
-        records.leave_out("hardware counters of kernels", counters as u64);
     }
 
     fn agents(&mut self, records: &mut Records) {
@@ -228,6 +226,7 @@ impl Tables<'_, '_> {
                 architecture: text(5).or_else(|| text(6)),
                 cores: more["cu_count"].as_u64().filter(|count| *count > 0),
                 clock_khz: clock.filter(|clock| *clock > 0),
+                wave_size: more["wave_front_size"].as_u64().filter(|size| *size > 0),
             };
             Some((whole(row.int(0)), agent))
         });
@@ -249,6 +248,7 @@ impl Tables<'_, '_> {
         columns.extend(["kernel_id", "group_segment_size"]);
         columns.extend(["workgroup_size_x", "workgroup_size_y", "workgroup_size_z"]);
         columns.extend(["grid_size_x", "grid_size_y", "grid_size_z"]);
+        let mut counted = self.counters(records, import);
         let rows = self.collect("kernel_dispatch", &columns, |row| {
             let three = |first: usize| [0, 1, 2].map(|axis| whole(row.int(first + axis)));
             Some((Spot::of(row), row.int(11)?, whole(row.int(12)), three(13), three(16)))
@@ -264,6 +264,19 @@ impl Tables<'_, '_> {
                 Some((name, ..)) => import.builder.strings.intern(name),
                 None => import.builder.strings.intern(&format!("(kernel {kernel})")),
             };
+            if let Some(values) = spot.event.and_then(|event| counted.remove(&event)) {
+                records.counted.push(Counted {
+                    process: whole(at.process),
+                    agent: whole(at.agent),
+                    stream: whole(at.stream),
+                    name,
+                    start_ns,
+                    end_ns,
+                    items,
+                    group,
+                    values,
+                });
+            }
             records.work.push(Work {
                 process: whole(at.process),
                 agent: whole(at.agent),
@@ -277,6 +290,32 @@ impl Tables<'_, '_> {
                 cause: known.cause(&spot),
             });
         }
+    }
+
+    /// What was counted, by the event that it belongs to: a kernel's, but for values that were sampled.
+    fn counters(&mut self, records: &mut Records, import: &mut Import) -> FxHashMap<i64, Vec<(StringId, f64)>> {
+        let names = self.collect("info_pmc", &["id", "name", "symbol"], |row| {
+            let name = [1, 2].into_iter().find_map(|at| row.text(at).filter(|name| !name.is_empty()));
+            Some((row.int(0)?, name?.into_owned()))
+        });
+        let names: FxHashMap<i64, StringId> =
+            names.into_iter().map(|(id, name)| (id, import.builder.strings.intern(&name))).collect();
+        let rows = self.collect("pmc_event", &["event_id", "pmc_id", "value", "sample_id"], |row| {
+            Some((row.int(0), row.int(1)?, row.real(2), row.int(3)))
+        });
+        let mut found: FxHashMap<i64, Vec<(StringId, f64)>> = FxHashMap::default();
+        let mut sampled = 0;
+        for (event, counter, value, sample) in rows {
+            let (Some(event), None) = (event, sample) else {
+                sampled += 1;
+                continue;
+            };
+            let unknown = || import.builder.strings.intern(&format!("(counter {counter})"));
+            let name = names.get(&counter).copied().unwrap_or_else(unknown);
+            found.entry(event).or_default().extend(value.map(|value| (name, value)));
+        }
+        records.leave_out("samples of hardware counters", sampled);
+        found
     }
 
     fn copies(&mut self, known: &Known, records: &mut Records, import: &mut Import) {
