@@ -286,6 +286,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
       default: break;
     }
     if (first === "table") return table(rest[0], query);
+    if (first === "flame" && rest[0] === "memory") return { by: "memory", of: "memory that is held", unit: "bytes", root: { name: "all", self_bytes: 0, total_bytes: 3e9, events: 2, children: [{ name: `solver.py:4 ${HOSTILE}`, self_bytes: 3e9, total_bytes: 3e9, events: 2, children: [] }] } };
     if (first === "flame") return { by: rest[0], of: "device work", root: tree(6, "all", 8e7) };
     if (first === "counter") return { points: Array.from({ length: 200 }, (_, n) => [(span / 200) * n, 0, 1e9 + 9e8 * Math.sin(n / 9), 1e9]) };
     if (first === "durations") {

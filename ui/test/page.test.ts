@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { rgb } from "../src/draw/palette";
 import { EmbeddedSource, keyOf } from "../src/source/source";
 import { arranged } from "../src/parts/rows";
-import { boxes, find } from "../src/views/flame/boxes";
+import { boxes, find, nodeOf } from "../src/views/flame/boxes";
 import { drawn } from "../src/views/graph/drawn";
 import { placeOf } from "../src/views/graph/text";
 import { decades } from "../src/parts/scale";
@@ -43,10 +43,12 @@ test("rows are sorted with what is unknown last, both ways, and filtered by any 
 });
 
 test("an icicle's parts stay within what they are in, also where they add up to more", () => {
-  const leaf = (name: string, ns: number) => ({ name, self_ns: ns, total_ns: ns, children: [] });
-  const shown = boxes({ name: "all", self_ns: 0, total_ns: 100, children: [leaf("a", 80), leaf("b", 80)] });
+  const leaf = (name: string, ns: number) => ({ name, own: ns, total: ns, children: [] });
+  const shown = boxes({ name: "all", own: 0, total: 100, children: [leaf("a", 80), leaf("b", 80)] });
   expect(shown.map((box) => [box.node.name, box.left, box.width])).toEqual([["all", 0, 1], ["a", 0, 0.5], ["b", 0.5, 0.5]]);
-  expect(find({ ...leaf("aa", 10), children: [leaf("a", 4)] }, "A")).toMatchObject({ nodes: 2, ns: 10 });
+  expect(find({ ...leaf("aa", 10), children: [leaf("a", 4)] }, "A")).toMatchObject({ nodes: 2, sum: 10 });
+  const told = { name: "all", self_bytes: 1, total_bytes: 3, children: [{ name: "a", self_bytes: 2, total_bytes: 2, children: [] }] };
+  expect(nodeOf(told)).toEqual({ ...leaf("all", 3), own: 1, children: [leaf("a", 2)] });
 });
 
 test("an opened box holds what is inside of it, and nobody stands on another", () => {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 36] = [
+const PLAIN: [&str; 37] = [
     "capture",
     "findings",
     "timeline",
@@ -21,6 +21,7 @@ const PLAIN: [&str; 36] = [
     "flame/module",
     "flame/python",
     "flame/host",
+    "flame/memory",
     "sources",
     "offload",
     "offload?as=h100",

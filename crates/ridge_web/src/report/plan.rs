@@ -106,7 +106,7 @@ fn beginnings(page: &Page, parts: &[Part]) -> Vec<Step> {
     add(has(Part::Scaling) && has_scaling(page), "growth over sizes", &["scaling"]);
     add(has(Part::Offload) && page.has_offload(), "other hardware", &["offload"]);
     add(has(Part::Memory), "memory", &["chart/memory"]);
-    add(has(Part::Flame), "flames", &["flame/scope", "flame/module", "flame/python", "flame/host"]);
+    add(has(Part::Flame), "flames", &["flame/scope", "flame/module", "flame/python", "flame/host", "flame/memory"]);
     add(has(Part::Graph) && page.session().has_hlo(), "the list of compiled programs", &["hlo/modules"]);
     add(has(Part::Timeline), "the timeline", &["timeline"]);
     if has(Part::Timeline) {

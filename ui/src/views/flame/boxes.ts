@@ -1,6 +1,14 @@
-// Where the parts of a tree stand in an icicle: as wide as their time, below what they are in.
+// Where the parts of a tree stand in an icicle: as wide as their time or memory, below what they are in.
 
-export interface Node { name: string; self_ns: number; total_ns: number; children: Node[] }
+/** A part of time in nanoseconds, or of memory in bytes. */
+export interface Node { name: string; own: number; total: number; children: Node[] }
+
+/** A part as the server tells it. */
+export interface Told { name: string; self_ns?: number; total_ns?: number; self_bytes?: number; total_bytes?: number; children: Told[] }
+
+export function nodeOf(told: Told): Node {
+  return { name: told.name, own: told.self_ns ?? told.self_bytes ?? 0, total: told.total_ns ?? told.total_bytes ?? 0, children: told.children.map(nodeOf) };
+}
 
 export interface Box { key: string; node: Node; depth: number; left: number; width: number; path: number[] }
 
@@ -16,10 +24,10 @@ export function boxes(root: Node): Box[] {
     made.push(box);
     let left = box.left;
     // What runs beside one another can add up to more than its caller: it is then drawn within its width.
-    const inside = box.node.children.reduce((sum, child) => sum + child.total_ns, 0);
-    const scale = box.width / Math.max(1, inside, box.node.total_ns);
+    const inside = box.node.children.reduce((sum, child) => sum + child.total, 0);
+    const scale = box.width / Math.max(1, inside, box.node.total);
     box.node.children.forEach((child, at) => {
-      const width = child.total_ns * scale;
+      const width = child.total * scale;
       if (width >= LEAST) waiting.push({ key: `${box.key}.${at}`, node: child, depth: box.depth + 1, left, width, path: [...box.path, at] });
       left += width;
     });
@@ -27,18 +35,18 @@ export function boxes(root: Node): Box[] {
   return made;
 }
 
-/** How many parts have `text` in their name, and their time; what is inside of a match counts once. */
-export function find(root: Node, text: string): { nodes: number; ns: number; matches(node: Node): boolean } {
+/** How many parts have `text` in their name, and their time or memory; what is inside of a match counts once. */
+export function find(root: Node, text: string): { nodes: number; sum: number; matches(node: Node): boolean } {
   const needle = text.toLowerCase();
   const matches = (node: Node) => node.name.toLowerCase().includes(needle);
-  let [nodes, ns] = [0, 0];
+  let [nodes, sum] = [0, 0];
   const waiting: [Node, boolean][] = [[root, false]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [node, inside] = next;
     const match = matches(node);
     if (match) nodes += 1;
-    if (match && !inside) ns += node.total_ns;
+    if (match && !inside) sum += node.total;
     for (const child of node.children) waiting.push([child, inside || match]);
   }
-  return { nodes, ns, matches };
+  return { nodes, sum, matches };
 }

@@ -1,18 +1,18 @@
-// An icicle: time by scope, Python function or module, callers above callees.
+// An icicle: time by scope, Python function or module, and memory by call stack, callers above callees.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { keep, place } from "../../address";
 import { dark } from "../../context";
 import { fill, inkOn } from "../../draw/palette";
-import { count, share, time, visible } from "../../format";
+import { bytes, count, share, time, visible } from "../../format";
 import { Answer, Awaited } from "../../parts/answer";
 import { ChosenPart, useQuery } from "../../parts/chosen";
 import { SaveAs } from "../../parts/save-as";
-import { boxes, type Box, find, type Node } from "./boxes";
+import { boxes, type Box, find, type Node, nodeOf, type Told } from "./boxes";
 import { pictureOf } from "./picture";
 import "./style.css";
 
-const KINDS: [id: string, title: string][] = [["scope", "Scope"], ["module", "Module"], ["python", "Python"], ["host", "Host"]];
+const KINDS: [id: string, title: string][] = [["scope", "Scope"], ["module", "Module"], ["python", "Python"], ["host", "Host"], ["memory", "Memory"]];
 const ROW = 21;
 
 export default function Flame() {
@@ -24,14 +24,16 @@ export default function Flame() {
       <div class="tabs" role="group" aria-label="By">
         {KINDS.map(([id, title]) => <button key={id} type="button" aria-pressed={id === by} onClick={() => { setBy(id); keep({ by: id, at: undefined, find: undefined }); }}>{title}</button>)}
       </div>
-      {query === undefined ? <Awaited /> : <Answer<{ of?: string; root: Node }> path={`flame/${by}`} query={query}>{(answer) => answer.root.total_ns <= 0
-        ? <p class="missing">{query["from"] === undefined ? "This capture" : "The selection"} has nothing to show by {by}: no event names one.</p>
-        : <Icicle key={`${by} ${JSON.stringify(query)}`} root={answer.root} of={answer.of ?? "time"} />}</Answer>}
+      {query === undefined ? <Awaited /> : <Answer<{ of?: string; unit?: string; root: Told }> path={`flame/${by}`} query={query}>{(answer) => !((answer.root.total_ns ?? answer.root.total_bytes ?? 0) > 0)
+        ? <p class="missing">{query["from"] === undefined ? "This capture" : "The selection"} has nothing to show by {by}: {by === "memory" ? "nothing that holds memory has a call stack" : "no event names one"}.</p>
+        : <Icicle key={`${by} ${JSON.stringify(query)}`} root={answer.root} unit={answer.unit ?? "ns"} of={answer.of ?? "time"} />}</Answer>}
     </div>
   );
 }
 
-function Icicle({ root, of }: { root: Node; of: string }) {
+function Icicle({ root: told, unit, of }: { root: Told; unit: string; of: string }) {
+  const root = useMemo(() => nodeOf(told), [told]);
+  const size = unit === "bytes" ? bytes : time;
   const params = place.peek().params;
   const [path, setPath] = useState<readonly number[]>((params.get("at") ?? "").split(".").filter((step) => step !== "").map(Number));
   const [text, setText] = useState(params.get("find") ?? "");
@@ -55,18 +57,18 @@ function Icicle({ root, of }: { root: Node; of: string }) {
     <>
       <div class="tools">
         <input type="search" placeholder="Search" aria-label="Search names" defaultValue={text} onInput={(event) => setText(event.currentTarget.value)} />
-        {found !== undefined && <span class="quiet nowrap">{count(found.nodes)} found, {time(found.ns)} ({share(found.ns / root.total_ns)})</span>}
+        {found !== undefined && <span class="quiet nowrap">{count(found.nodes)} found, {size(found.sum)} ({share(found.sum / root.total)})</span>}
         <span class="push" />
         {path.length > 0 && <button type="button" onClick={() => setPath([])}>Show all</button>}
-        <SaveAs of={() => pictureOf(shown, painted)} name="flame" rows={() => [["name", "depth", "total_ns", "self_ns"], ...shown.map(({ node, depth }) => [node.name, depth, node.total_ns, node.self_ns])]} />
+        <SaveAs of={() => pictureOf(shown, painted)} name="flame" rows={() => [["name", "depth", `total_${unit}`, `self_${unit}`], ...shown.map(({ node, depth }) => [node.name, depth, node.total, node.own])]} />
       </div>
-      <p class="flame-said">{now !== undefined && <><b>{visible(now.node.name)}</b> {time(now.node.total_ns)} <span class="quiet">({share(now.node.total_ns / root.total_ns)} of {of}), {time(now.node.self_ns)} of it itself</span></>}</p>
-      <div class="icicle" role="tree" aria-label={`Time of ${of}`} style={{ height: `${(deepest + 1) * ROW}px` }} onKeyDown={keys}>
+      <p class="flame-said">{now !== undefined && <><b>{visible(now.node.name)}</b> {size(now.node.total)} <span class="quiet">({share(now.node.total / root.total)} of {of}), {size(now.node.own)} of it itself</span></>}</p>
+      <div class="icicle" role="tree" aria-label={unit === "bytes" ? `Bytes of ${of}` : `Time of ${of}`} style={{ height: `${(deepest + 1) * ROW}px` }} onKeyDown={keys}>
         {shown.map((box, at) => (
           <button
             key={box.key} data-key={box.key} type="button" role="treeitem" aria-level={box.depth + 1} tabIndex={box.key === now?.key || (now === undefined && at === 0) ? 0 : -1}
             class={found !== undefined && !found.matches(box.node) ? "faint" : ""}
-            aria-label={`${visible(box.node.name)}, ${time(box.node.total_ns)}`}
+            aria-label={`${visible(box.node.name)}, ${size(box.node.total)}`}
             style={{ left: `${box.left * 100}%`, width: `calc(${box.width * 100}% - 1px)`, top: `${box.depth * ROW}px`, height: `${ROW - 1}px`, ...painted(box.node.name) }}
             onPointerEnter={() => setActive(box.key)} onFocus={() => setActive(box.key)} onClick={() => into(box)}
           >{box.width > 0.02 ? visible(box.node.name) : ""}</button>
