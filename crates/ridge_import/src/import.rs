@@ -8,6 +8,7 @@ use crate::folder::Folder;
 use crate::foreign;
 use crate::formats::{self, FORMATS, Format, sniff_plain};
 pub use crate::formats::{sniff, sniff_folder};
+use crate::graph_captures;
 use crate::graphs;
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
@@ -92,6 +93,7 @@ pub fn import_inputs(inputs: &[Input<'_>], options: ImportOptions<'_>) -> Result
     let mut import = Import {
         release: options.release.clone(),
         max_unpacked_bytes: options.max_unpacked_bytes,
+        is_one_of_several: inputs.len() > 1,
         ..Import::default()
     };
     options.modules.iter().for_each(|source| keep(*source, &mut import));
@@ -192,6 +194,7 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
 fn finish(mut import: Import) -> Imported {
     kernels::attribute(&mut import);
     graphs::attribute(&mut import);
+    graph_captures::attribute(&mut import);
     ranks::align(&mut import);
     import.builder.recorder_names = recorder::names(&import.builder.strings);
     // What the compilers of modules call their kernels was compared as they write it.

@@ -22,6 +22,7 @@ mod folder;
 mod foreign;
 mod format;
 mod formats;
+mod graph_captures;
 mod graphs;
 mod import;
 mod note;

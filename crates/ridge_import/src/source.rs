@@ -91,6 +91,12 @@ pub struct Import {
     pub(crate) graph_work: Vec<GraphWork>,
     /// What files say of nodes of CUDA graphs.
     pub(crate) graph_annotations: Vec<Annotations>,
+    /// Whether there is more than one source.
+    pub(crate) is_one_of_several: bool,
+    /// Work of launches of CUDA graphs, where there is more than one source.
+    pub(crate) graph_replays: Vec<Replay>,
+    /// What was launched while CUDA graphs were captured.
+    pub(crate) graph_captures: Vec<GraphCapture>,
     /// When the processes of XPlane captures were captured.
     pub(crate) windows: Vec<Window>,
     /// What is done with bytes that were read.
@@ -128,6 +134,38 @@ pub(crate) struct Said {
 pub(crate) struct Annotations {
     pub(crate) source: String,
     pub(crate) nodes: FxHashMap<u64, Said>,
+}
+
+/// The raw rows that one launch of a CUDA graph ran, by start.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    pub(crate) process: u32,
+    pub(crate) rows: Vec<u32>,
+}
+
+/// A trace of the capture of CUDA graphs.
+#[derive(Debug)]
+pub(crate) struct GraphCapture {
+    pub(crate) source: String,
+    pub(crate) rank: Option<u32>,
+    /// In the order of their capture.
+    pub(crate) graphs: Vec<Vec<Launched>>,
+}
+
+/// A launch while a graph was captured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launched {
+    /// `None` for a kernel that the trace does not name.
+    pub(crate) part: Option<GraphPart>,
+    pub(crate) said: Said,
+}
+
+/// What a part of a graph is, in its capture and in its replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum GraphPart {
+    Copy,
+    Memset,
+    Kernel(StringId),
 }
 
 /// A source file of the program that was captured, as the capture carries it.

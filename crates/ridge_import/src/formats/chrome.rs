@@ -5,9 +5,13 @@
 //! The text is walked once, in stretches that are read in parallel where the file is large; compressed files are walked
 //! while they are unpacked. Times become nanoseconds from their decimal text, exactly.
 //!
+//! Beside another trace, one of CUDA graphs that are being captured names what their replays ran (vLLM's `capture_torch_profiler`,
+//! SGLang's `--enable-profile-cuda-graph`), if its launches name their kernels, as on ROCm.
+//!
 //! It derives nothing: steps, operators and collectives are those the file names.
 
 mod backward;
+mod captured;
 mod chunk;
 mod classify;
 mod clock;

@@ -147,6 +147,10 @@ impl<'a> Chunk<'a> {
             }
             Class::RuntimeCall => {
                 let launches = self.names.has(name, is_launch);
+                if launches && !event.args.kernel.is_empty() {
+                    let kernel = self.names.id(event.args.kernel);
+                    row.extra = self.extra(Extra::Launches { kernel });
+                }
                 if launches { EventKind::Launch } else { EventKind::HostRange }
             }
             Class::Device(EventKind::Kernel) => {

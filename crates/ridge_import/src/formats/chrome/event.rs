@@ -48,6 +48,8 @@ pub(super) struct Args<'a> {
     pub(super) sequence: &'a [u8],
     /// Thread of the forward call; 0 in the forward pass itself.
     pub(super) forward_thread: &'a [u8],
+    /// Of a call, the kernel that it launches.
+    pub(super) kernel: &'a [u8],
     /// Node of a CUDA graph that work is of, and the module that it is annotated with; its name stands under `name`.
     pub(super) graph_node: &'a [u8],
     pub(super) annotated_module: &'a [u8],
@@ -189,6 +191,7 @@ impl<'a> Args<'a> {
             b"Concrete Inputs" => &mut self.values,
             b"Sequence number" => &mut self.sequence,
             b"Fwd thread id" => &mut self.forward_thread,
+            b"kernel" => &mut self.kernel,
             b"graph node id" => &mut self.graph_node,
             b"module_fqn" => &mut self.annotated_module,
             b"name" => &mut self.name,

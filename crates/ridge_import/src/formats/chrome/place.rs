@@ -1,6 +1,7 @@
 //! From stored rows to the trace: ranges closed, tracks sorted and written, and what refers to rows put beside them.
 
 use super::backward::link_backwards;
+use super::captured;
 use super::clock::Clock;
 use super::flaws::{Flaw, Flaws, NOWHERE};
 use super::header::Header;
@@ -13,9 +14,9 @@ use super::row::{Extra, Row, TrackKey};
 use super::steps::mark_steps;
 use super::store::{Store, StoredTrack};
 use super::xla;
-use crate::import::Import;
+use crate::import::{CaptureFacts, Import};
 use crate::note::Severity;
-use crate::source::{GraphWork, Said};
+use crate::source::{GraphCapture, GraphWork, Said};
 use rayon::prelude::*;
 use ridge_trace::{Attribution, Collective, EventKind, EventSlices, NONE, StringId, TrackKind};
 use rustc_hash::FxHashMap;
@@ -37,9 +38,23 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
     } else {
         store.tracks.iter_mut().for_each(sort)
     }
+    let rank = header.rank.or_else(|| rank_in_name(name));
+    if import.is_one_of_several
+        && let Some(graphs) = captured::graphs(&store, import)
+    {
+        let source = name.to_owned();
+        import.captures.push(CaptureFacts {
+            source: source.clone(),
+            format: "graph-capture",
+            bytes,
+            ..CaptureFacts::default()
+        });
+        import.graph_captures.push(GraphCapture { source, rank, graphs });
+        return flaws.note(name, import);
+    }
     let clock = Clock::of(&store, header, is_xla, import);
     let process = import.builder.add_process(name, None);
-    import.builder.process_mut(process).rank = header.rank.or_else(|| rank_in_name(name));
+    import.builder.process_mut(process).rank = rank;
     import.captures.push(clock.facts(header, name, bytes));
     let first_row = import.builder.rows();
     import.builder.process_mut(process).pid = process_of_operators(&store, import);
@@ -59,6 +74,9 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
         link_backwards(&placed, import);
         place_collectives(&store, &placed, import);
         place_nodes(&store, &placed, import);
+        if import.is_one_of_several {
+            captured::replays(process, placed.streams().flat_map(|track| track.rows.clone()), import);
+        }
     }
     place_allocations(&store, &placed, &clock, import);
     place_samples(&store, &clock, import);

@@ -56,6 +56,8 @@ pub(super) enum Extra {
         run_id: u64,
         device_ordinal: u32,
     },
+    /// The kernel that a call launches, where the call names it.
+    Launches { kernel: NameId },
     /// The node of a CUDA graph, and what the capture says of it.
     Node { id: u64, name: NameId, module: NameId },
     /// What an export of this project says.

@@ -185,6 +185,7 @@ fn renamed(extra: Extra, names: &[u32]) -> Extra {
             let (op, module, scope, details) = (new(op), new(module), new(scope), new(details));
             Extra::Xla { op, module, scope, details, step, run_id, device_ordinal }
         }
+        Extra::Launches { kernel } => Extra::Launches { kernel: new(kernel) },
         Extra::Node { id, name, module } => Extra::Node { id, name: new(name), module: new(module) },
         Extra::Own { op, module, module_id, scope, step, attribution } => {
             Extra::Own { op: new(op), module: new(module), module_id, scope: new(scope), step, attribution }
