@@ -34,6 +34,15 @@ def record_once() -> Path:
 
 
 @pytest.fixture
+def ridgeline() -> Path:
+    """The command, as it was built last."""
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "ridgeline"
+    if not built.exists():
+        pytest.skip("no target/debug/ridgeline")
+    return built
+
+
+@pytest.fixture
 def record(record_once: Path, tmp_path: Path) -> Recorder:
     """Records programs in a folder of the test's own."""
     return Recorder(record_once, tmp_path)

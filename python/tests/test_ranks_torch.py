@@ -6,15 +6,11 @@ The programs use real torch and its library Gloo; `make test-torch` installs tor
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from ranks import rows, run_job
 
 pytest.importorskip("torch", reason="torch is not installed; `make test-torch` installs it and runs these tests")
 
@@ -37,44 +33,8 @@ dist.destroy_process_group()
 """
 
 
-@pytest.fixture
-def ridgeline() -> Path:
-    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "ridgeline"
-    if not built.exists():
-        pytest.skip("no target/debug/ridgeline")
-    return built
-
-
-def run_job(ridgeline: Path, folder: Path, *, recorded: int) -> list[str]:
-    """What each of four ranks printed; the first so many are recorded into the same folder."""
-    program = folder / "train.py"
-    program.write_text(TRAIN)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    ranks = []
-    for rank in range(4):
-        command = [sys.executable, str(program)]
-        if rank < recorded:
-            command = [str(ridgeline), "record", "-o", "run", "--", *command]
-        job = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 4, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        env = os.environ | {name: str(value) for name, value in job.items()}
-        ranks.append(subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    told = [rank.communicate(timeout=240) for rank in ranks]
-    assert [rank.returncode for rank in ranks] == [0] * 4, told
-    return [stdout.strip() for stdout, _ in told]
-
-
-def rows(ridgeline: Path, folder: Path, view: str) -> list[dict]:
-    """A table of the recording."""
-    command = [str(ridgeline), "stats", "run", "--by", view, "-f", "json"]
-    document = json.loads(subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout)
-    (table,) = document["tables"].values() if isinstance(document["tables"], dict) else document["tables"]
-    return table["rows"]
-
-
 def test_collectives_meet_on_four_ranks(ridgeline: Path, tmp_path: Path) -> None:
-    assert run_job(ridgeline, tmp_path, recorded=4) == [f"rank {rank} has 4" for rank in range(4)]
+    assert run_job(ridgeline, tmp_path, TRAIN) == [f"rank {rank} has 4" for rank in range(4)]
     assert sorted(path.name for path in (tmp_path / "run").glob("rank-*")) == [f"rank-{rank}" for rank in range(4)]
     collectives = rows(ridgeline, tmp_path, "collective")
     assert {row["ranks"] for row in collectives} == {4}
@@ -91,7 +51,7 @@ def test_collectives_meet_on_four_ranks(ridgeline: Path, tmp_path: Path) -> None
 
 
 def test_a_rank_that_left_nothing_is_named(ridgeline: Path, tmp_path: Path) -> None:
-    run_job(ridgeline, tmp_path, recorded=3)
+    run_job(ridgeline, tmp_path, TRAIN, recorded=3)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["complete"] is False
     assert [lost for lost in manifest["missing"] if lost["what"].startswith("rank")] == [
