@@ -9,6 +9,7 @@ import errno
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -531,3 +532,26 @@ def test_portable_stablehlo(record: Recorder) -> None:
     (portable, *_) = sorted((run.out / "hlo").glob("jit_step.*/portable.mlirbc"))
     # MLIR's bytecode, with the version of StableHLO that wrote it.
     assert portable.read_bytes()[:4] == b"ML\xefR" and b"StableHLO_v" in portable.read_bytes()[:40]
+
+
+#: A function within this many others.
+NESTED = """
+import jax, jax.numpy as jnp
+
+def call(depth, x):
+    return callers[depth](x) if depth else jnp.sin(x)
+
+callers = {}
+for depth in range(1, 121):
+    exec(f"def caller_{depth}(x): return call({depth - 1}, x)")
+    callers[depth] = globals()[f"caller_{depth}"]
+
+jax.jit(lambda x: call(120, x))(jnp.ones(8)).block_until_ready()
+"""
+
+
+@pytest.mark.parametrize(("limit", "callers"), [("3", 1), ("-1", 120)])
+def test_modules_have_as_many_callers_as_the_environment_allows(record: Recorder, limit: str, callers: int) -> None:
+    run = record(NESTED, {"hlo": "text"}, {"JAX_TRACEBACK_IN_LOCATIONS_LIMIT": limit})
+    (after,) = (run.out / "hlo").glob("jit__lambda.*/after.txt")
+    assert len(set(re.findall(r"caller_\d+", after.read_text()))) == callers
