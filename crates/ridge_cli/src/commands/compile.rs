@@ -3,7 +3,7 @@
 mod tables;
 
 use crate::arguments::{Globals, OutputArguments, TextLayout, TextOutput};
-use crate::compiled_as::described;
+use crate::compiled_as::{described, trips_by_name};
 use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use crate::format::Format;
@@ -17,7 +17,7 @@ use ridge_record::compile::{
 };
 use ridge_record::{HloFormat, ProgramStatus, RecordOptions, record};
 use ridgeline::compiling::{Target, targets};
-use ridgeline::predict;
+use ridgeline::{CeilingsChoice, OpenOptions, Prediction, Recorded, Session, Trips, predict, predict_recorded};
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -112,8 +112,14 @@ pub(crate) fn run(arguments: &CompileArguments, globals: &Globals) -> Result<End
     }
     let Compiler { python } = compiler(arguments.compiler.as_deref()).ok_or_else(no_compiler)?;
     let out = arguments.out.clone().unwrap_or_else(free_folder);
+    let is_new = !out.exists();
     claim(&out)?;
-    let (sources, status) = sources(arguments, &out)?;
+    let (sources, status) = sources(arguments, &out).inspect_err(|_| {
+        if is_new {
+            // Goes only if it is empty; otherwise it holds what was recorded.
+            let _ = std::fs::remove_dir(&out);
+        }
+    })?;
     chosen.iter().try_for_each(|target| begin(&out.join(target.id), &described(target)))?;
     let job = Job {
         python: &python,
@@ -146,11 +152,40 @@ fn shown(
     arguments: &CompileArguments,
     globals: &Globals,
 ) -> Result<(), Failure> {
-    let predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
+    let predicted = predicted(folders, sources, recording(arguments, folders).as_deref())?;
     let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders });
     let layout = TextLayout { width: arguments.layout.width, ascii: arguments.layout.ascii };
     let output = OutputArguments { format: arguments.format, sort: None, text: TextOutput { output: None, layout } };
     deliver(&report, &output, globals)
+}
+
+/// What is predicted of each GPU; where a loop's trips are unknown, those of the recording are taken.
+fn predicted(folders: &[PathBuf], sources: &Sources, recording: Option<&Path>) -> Result<Vec<Prediction>, Failure> {
+    let mut predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
+    let is_unknown =
+        |one: &Prediction| one.modules.iter().any(|module| module.trips() == Trips::Unknown);
+    let Some(recording) = recording.filter(|_| predicted.iter().any(is_unknown)) else { return Ok(predicted) };
+    let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
+    match Session::open(&[recording.to_path_buf()], &options) {
+        Ok(session) if session.is_of_processor() => {
+            let recorded = Recorded { runs: None, trips: trips_by_name(sources, session.loop_trips()) };
+            folders.iter().map(|folder| Ok(predict_recorded(folder, &recorded)?)).collect()
+        }
+        Ok(_) => Ok(predicted),
+        Err(error) => {
+            for one in &mut predicted {
+                one.notes.push(format!("the recording does not show how often loops went round: {error}"));
+            }
+            Ok(predicted)
+        }
+    }
+}
+
+/// The recording that was compiled.
+fn recording(arguments: &CompileArguments, folders: &[PathBuf]) -> Option<PathBuf> {
+    let made = folders.first()?.parent()?.join("recorded");
+    let given = arguments.input.clone().filter(|input| input.join("manifest.json").is_file());
+    given.or_else(|| (!arguments.command.is_empty()).then_some(made))
 }
 
 /// The dump that `input` is, where it is one and no recording.
@@ -270,7 +305,16 @@ impl From<InstallError> for Failure {
 
 impl From<LowerError> for Failure {
     fn from(error: LowerError) -> Failure {
-        Failure::failed(error.to_string()).hint("`--python FILE` names the interpreter that has what the file imports")
+        let failure = Failure::failed(error.to_string());
+        match error {
+            LowerError::NotImported { .. } => {
+                failure.hint("`--python FILE` names the interpreter that has what the file imports")
+            }
+            LowerError::Refused { why, .. } if why.starts_with("TypeError") => {
+                failure.hint("`--args 'f32[8,8] n=3'` gives the function an array and a Python value")
+            }
+            _ => failure,
+        }
     }
 }
 

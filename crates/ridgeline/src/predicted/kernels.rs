@@ -1,12 +1,13 @@
 //! The work of a compiled module: each thunk that does some, what it is, and how long it would take.
 
 use super::files::Files;
+use super::loop_trips::ModuleTrips;
 use ridge_analysis::{Ceilings, Limit, least_secs};
 use ridge_compile::{
     Branches, Coalescing, Code, Launch, Occupancy, Target, Thunk, Usage, coalescing, emitter, library, occupancy,
     thunks,
 };
-use ridge_hlo::cost::ModuleCosts;
+use ridge_hlo::cost::{Assumption, ModuleCosts};
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_offload::gpus::launch_width;
 use ridge_offload::{LaunchGpu, LaunchTime, LaunchWork, launch_time};
@@ -37,6 +38,8 @@ pub struct PredictedKernel {
     pub emitter: String,
     /// How often one run of the module starts it; a loop whose trips nobody knows counts once.
     pub runs: f64,
+    /// How the trips of the loops around it are known.
+    pub trips: Trips,
     /// How it is launched.
     pub launch: Option<Launch>,
     /// What the assembler says of it.
@@ -59,6 +62,18 @@ pub struct PredictedKernel {
     pub roofs: Option<Roofs>,
     /// What XLA's own model says, seconds.
     pub xla_s: Option<f64>,
+}
+
+/// How trips are known, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Trips {
+    /// By the compiler or the loop's counter, or there is no loop.
+    #[default]
+    Known,
+    /// From the recording of another device, where the loop may have gone round more or less often.
+    Recorded,
+    /// Not at all: one trip is counted.
+    Unknown,
 }
 
 /// What the likeliest time of a launch is made of.
@@ -93,6 +108,8 @@ pub struct PredictedModule {
     pub(super) order: Vec<Step>,
     /// Loops whose trips nobody knows.
     pub unknown_trips: usize,
+    /// Loops whose trips are those of a recording.
+    pub recorded_trips: usize,
     /// Conditionals, of which the first branch is taken.
     pub conditionals: usize,
     /// Its text, where the run folder has no proto that a reader of the timeline would find.
@@ -114,6 +131,15 @@ impl PredictedModule {
         self.kernels.iter().map(|kernel| kernel.runs).sum()
     }
 
+    /// How the trips of its loops are known, of the least sure.
+    pub fn trips(&self) -> Trips {
+        match (self.unknown_trips, self.recorded_trips) {
+            (0, 0) => Trips::Known,
+            (0, _) => Trips::Recorded,
+            _ => Trips::Unknown,
+        }
+    }
+
     /// The time of one run, kernels one after the other; `None` where one of them has none.
     pub fn time(&self) -> Option<LaunchTime> {
         if !self.has_thunks && self.fusions > 0 {
@@ -130,13 +156,19 @@ impl PredictedModule {
     }
 }
 
-/// What `files` say of their module on `target`.
-pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> PredictedModule {
+/// What `files` say of their module on `target`, its loops as often as `recorded` where nothing surer tells.
+pub(super) fn predicted(
+    files: &Files,
+    target: &Target,
+    ceilings: &Ceilings,
+    recorded: Option<&ModuleTrips>,
+) -> PredictedModule {
+    let trips = |id: InstructionId| recorded.and_then(|recorded| recorded.for_loop(&files.hlo, id));
     let mut walk = Walk {
         files,
         target,
         ceilings,
-        costs: ModuleCosts::new(&files.hlo),
+        costs: ModuleCosts::with_observed(&files.hlo, &trips),
         module: PredictedModule {
             folder: files.folder.clone(),
             name: files.hlo.name.clone(),
@@ -147,12 +179,13 @@ pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> 
             kernels: Vec::new(),
             order: Vec::new(),
             unknown_trips: 0,
+            recorded_trips: 0,
             conditionals: 0,
             hlo_text: files.hlo_text.clone(),
         },
     };
     let (sequence, metadata) = &files.thunks;
-    walk.module.order = walk.steps(&thunks(sequence, metadata), 1.0);
+    walk.module.order = walk.steps(&thunks(sequence, metadata), 1.0, Trips::Known);
     walk.module
 }
 
@@ -165,30 +198,31 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn steps(&mut self, thunks: &[Thunk], runs: f64) -> Vec<Step> {
+    fn steps(&mut self, thunks: &[Thunk], runs: f64, around: Trips) -> Vec<Step> {
         let mut steps = Vec::new();
         for thunk in thunks {
             match thunk.kind.as_str() {
                 "kWhile" => {
-                    let trips = self.trips(&thunk.instruction);
+                    let (trips, how) = self.trips(&thunk.instruction);
+                    let parts = thunk.inside.iter();
                     let inside: Vec<Step> =
-                        thunk.inside.iter().flat_map(|part| self.steps(&part.thunks, runs * trips)).collect();
+                        parts.flat_map(|part| self.steps(&part.thunks, runs * trips, how.max(around))).collect();
                     steps.push(Step::Loop(trips, inside));
                 }
                 "kConditional" => {
                     self.module.conditionals += 1;
-                    let first = thunk.inside.first().map(|part| self.steps(&part.thunks, runs));
+                    let first = thunk.inside.first().map(|part| self.steps(&part.thunks, runs, around));
                     steps.extend(first.into_iter().flatten());
                 }
                 kind => {
                     self.module.command_buffers += usize::from(kind == "kCommandBuffer");
                     if let Some(does) = does(thunk) {
-                        let kernel = self.kernel(thunk, does, runs);
+                        let kernel = PredictedKernel { trips: around, ..self.kernel(thunk, does, runs) };
                         self.module.kernels.push(kernel);
                         steps.push(Step::One(self.module.kernels.len() - 1));
                     }
                     for part in &thunk.inside {
-                        let inside = self.steps(&part.thunks, runs);
+                        let inside = self.steps(&part.thunks, runs, around);
                         steps.extend(inside);
                     }
                 }
@@ -197,11 +231,16 @@ impl Walk<'_> {
         steps
     }
 
-    fn trips(&mut self, instruction: &str) -> f64 {
-        let hlo = &self.files.hlo;
-        let known = hlo.instruction_named(instruction).and_then(|id| hlo.instruction(id).known_trip_count());
-        self.module.unknown_trips += usize::from(known.is_none());
-        known.map_or(1.0, |trips| trips as f64)
+    fn trips(&mut self, instruction: &str) -> (f64, Trips) {
+        let known = self.files.hlo.instruction_named(instruction).and_then(|id| self.costs.known_trips(id));
+        let (trips, how) = match known {
+            None => (1.0, Trips::Unknown),
+            Some((trips, Some(Assumption::TripCountObserved))) => (trips, Trips::Recorded),
+            Some((trips, _)) => (trips, Trips::Known),
+        };
+        self.module.unknown_trips += usize::from(how == Trips::Unknown);
+        self.module.recorded_trips += usize::from(how == Trips::Recorded);
+        (trips, how)
     }
 
     fn kernel(&self, thunk: &Thunk, does: Does, runs: f64) -> PredictedKernel {
@@ -228,6 +267,7 @@ impl Walk<'_> {
                 (_, None) => thunk.kind.clone(),
             },
             runs,
+            trips: Trips::Known,
             launch: thunk.launch.clone(),
             usage,
             code: name.and_then(|name| self.files.code.get(name)).copied(),

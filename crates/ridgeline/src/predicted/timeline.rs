@@ -47,7 +47,12 @@ pub(super) fn written(
     let unknown: usize = modules.iter().map(|module| module.unknown_trips).sum();
     if unknown > 0 {
         let loops = counted(unknown as u64, "loop", "loops");
-        notes.push(format!("{loops} with an unknown number of iterations: one in the timeline"));
+        notes.push(format!("{loops} with an unknown trip count: launches and times are of one trip"));
+    }
+    let recorded: usize = modules.iter().map(|module| module.recorded_trips).sum();
+    if recorded > 0 {
+        let loops = counted(recorded as u64, "loop", "loops");
+        notes.push(format!("{loops} with as many trips as in the recording (inferred)"));
     }
     let conditionals: usize = modules.iter().map(|module| module.conditionals).sum();
     if conditionals > 0 {
@@ -112,7 +117,8 @@ impl Writer {
                 Step::One(at) => self.launch(&module.kernels[*at], row, module),
                 Step::Loop(trips, inside) => {
                     let mut left = *trips;
-                    while left >= 1.0 && !inside.is_empty() && !self.is_cut {
+                    // A mean of trips that vary is rounded.
+                    while left >= 0.5 && !inside.is_empty() && !self.is_cut {
                         let before = self.events.len();
                         self.steps(inside, row, module);
                         // A loop of which nothing is timed would run for nothing.
@@ -170,6 +176,7 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kernels::Trips;
     use super::*;
 
     fn module(folder: &str, launches: f64) -> PredictedModule {
@@ -179,6 +186,7 @@ mod tests {
             does: Does::Kernel,
             emitter: String::new(),
             runs: launches,
+            trips: Trips::Known,
             launch: None,
             usage: None,
             code: None,
@@ -201,6 +209,7 @@ mod tests {
             kernels: vec![kernel],
             order: vec![Step::One(0)],
             unknown_trips: 0,
+            recorded_trips: 0,
             conditionals: 0,
             hlo_text: None,
         }
