@@ -36,7 +36,7 @@ pub(crate) struct CompileArguments {
     input: Option<PathBuf>,
 
     /// The GPUs to compile for (comma-separated)
-    #[arg(long = "for", value_name = "GPU", value_delimiter = ',', default_value = "h100")]
+    #[arg(long = "for", value_name = "GPU", value_delimiter = ',', default_value = "h100", long_help = long_help_of_for())]
     gpus: Vec<String>,
 
     /// Arguments of the function, separated by spaces: `f64[6,96,96]` is an array, `n=3` or `0.5` a Python value
@@ -167,7 +167,7 @@ fn predicted(folders: &[PathBuf], sources: &Sources, recording: Option<&Path>) -
     let Some(recording) = recording.filter(|_| predicted.iter().any(is_unknown)) else { return Ok(predicted) };
     let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
     match Session::open(&[recording.to_path_buf()], &options) {
-        Ok(session) if session.is_of_processor() => {
+        Ok(session) if !session.is_predicted() => {
             let recorded = Recorded { runs: None, trips: trips_by_name(sources, session.loop_trips()) };
             folders.iter().map(|folder| Ok(predict_recorded(folder, &recorded)?)).collect()
         }
@@ -254,10 +254,16 @@ fn target(name: &str) -> Result<&'static Target, Failure> {
             return Failure::usage(format!("`{name}` is an AMD GPU, which this compiler does not support"))
                 .hint("XLA's plugin for AMD GPUs needs an installed ROCm; record the program on that GPU");
         }
-        let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
-        Failure::usage(format!("unknown GPU `{name}`"))
-            .hint(format!("XLA's figures are known for {}", known.join(", ")))
+        Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known for {}", known_gpus()))
     })
+}
+
+fn known_gpus() -> String {
+    targets().iter().map(|target| target.id).collect::<Vec<_>>().join(", ")
+}
+
+fn long_help_of_for() -> String {
+    format!("The GPUs to compile for (comma-separated): {}", known_gpus())
 }
 
 /// Whether a name is one of AMD's: `mi300x`, `gfx942`.

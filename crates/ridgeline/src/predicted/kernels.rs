@@ -358,3 +358,94 @@ fn modelled_by_xla(hlo: &HloModule, id: InstructionId) -> Option<f64> {
     let config = hlo.instruction(id).backend_config.value("/reification_cost/0/exec_time_us")?;
     config.as_f64().map(|micros| micros * 1e-6)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loops of every kind, one in another.
+    const HLO: &str = r#"HloModule jit_f
+
+%goes (s: (f32[])) -> pred[] {
+  %s = (f32[]) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+%body (r: (f32[])) -> (f32[]) {
+  ROOT %r = (f32[]) parameter(0)
+}
+
+%outer_body (o: (f32[])) -> (f32[]) {
+  %o = (f32[]) parameter(0)
+  ROOT %while.4 = (f32[]) while(%o), condition=%goes, body=%body, backend_config={"known_trip_count":{"n":"5"}}
+}
+
+ENTRY %main (p: (f32[])) -> (f32[]) {
+  %p = (f32[]) parameter(0)
+  %while.1 = (f32[]) while(%p), condition=%goes, body=%body, backend_config={"known_trip_count":{"n":"5"}}
+  %while.2 = (f32[]) while(%while.1), condition=%goes, body=%body, metadata={op_name="jit(f)/never seen"}
+  ROOT %while.3 = (f32[]) while(%while.2), condition=%goes, body=%outer_body, metadata={op_name="jit(f)/solve"}
+}
+"#;
+
+    const THUNKS: &str = "\
+000: kCustomKernel [source] alone grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+001: kWhile [source]
+\x20 body:
+\x20   011: kCustomKernel [source] in_known grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+002: kWhile [source]
+\x20 body:
+\x20   012: kCustomKernel [source] in_unknown grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+003: kWhile [source]
+\x20 body:
+\x20   013: kCustomKernel [source] in_recorded grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+\x20   004: kWhile [source]
+\x20     body:
+\x20       014: kCustomKernel [source] in_both grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+";
+
+    /// The kernels of [`HLO`], whose loop `jit(f)/solve` went round as often as `recorded`.
+    fn ran(recorded: Option<f64>) -> (Vec<String>, [usize; 2]) {
+        let hlo = || HloModule::from_text(HLO).expect("HLO text of the test");
+        let metadata: String = (1..=4)
+            .map(|number| {
+                format!(
+                    "thunk_metadata {{\n  profile_annotation: \"while.{number}\"\n  thunk_id: {number}\n  thunk_kind: \"kWhile\"\n}}\n"
+                )
+            })
+            .collect();
+        let files = Files {
+            folder: "jit_f.1".to_owned(),
+            hlo: hlo(),
+            hlo_text: None,
+            thunks: (THUNKS.to_owned(), metadata),
+            usage: Default::default(),
+            code: Default::default(),
+            branches: Default::default(),
+        };
+        let source = hlo();
+        let solve = source.instruction_named("while.3");
+        let costs = ModuleCosts::with_observed(&source, &|id: InstructionId| recorded.filter(|_| Some(id) == solve));
+        let trips = ModuleTrips::of(&source, &costs);
+        let target = Target::named("h100").expect("a target");
+        let module = predicted(&files, target, &Ceilings::default(), Some(&trips));
+        let kernels = module.kernels.iter().map(|kernel| format!("{} {} {:?}", kernel.name, kernel.runs, kernel.trips));
+        (kernels.collect(), [module.recorded_trips, module.unknown_trips])
+    }
+
+    #[test]
+    fn kernels_run_as_often_as_the_loops_around_them() {
+        let (kernels, counts) = ran(Some(40.0));
+        assert_eq!(
+            kernels,
+            ["alone 1 Known", "in_known 5 Known", "in_unknown 1 Unknown", "in_recorded 40 Recorded", "in_both 200 Recorded"]
+        );
+        assert_eq!(counts, [1, 1]);
+        let (kernels, counts) = ran(None);
+        assert_eq!(
+            kernels,
+            ["alone 1 Known", "in_known 5 Known", "in_unknown 1 Unknown", "in_recorded 1 Unknown", "in_both 5 Unknown"]
+        );
+        assert_eq!(counts, [0, 2]);
+    }
+}

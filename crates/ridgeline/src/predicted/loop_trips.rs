@@ -23,7 +23,7 @@ pub struct ModuleTrips {
 
 impl ModuleTrips {
     /// Those of `module`, as far as `costs` know them.
-    fn of(module: &HloModule, costs: &ModuleCosts) -> ModuleTrips {
+    pub(super) fn of(module: &HloModule, costs: &ModuleCosts) -> ModuleTrips {
         let mut found = ModuleTrips::default();
         for id in loops(module) {
             let trips = costs.known_trips(id).map(|(trips, _)| trips);

@@ -178,6 +178,7 @@ impl Writer {
 mod tests {
     use super::super::kernels::Trips;
     use super::*;
+    use ridge_offload::LaunchTime;
 
     fn module(folder: &str, launches: f64) -> PredictedModule {
         let kernel = PredictedKernel {
@@ -212,6 +213,18 @@ mod tests {
             recorded_trips: 0,
             conditionals: 0,
             hlo_text: None,
+        }
+    }
+
+    #[test]
+    fn loops_go_round_as_often_as_the_mean_rounded() {
+        for (trips, launches) in [(0.0, 0), (0.4, 0), (1.0, 1), (2.4, 2), (2.5, 3), (40.0, 40)] {
+            let mut solver = module("a.1", trips);
+            solver.kernels[0].time = Some(LaunchTime { low_s: 2e-6, mid_s: 3e-6, high_s: 4e-6 });
+            solver.order = vec![Step::Loop(trips, vec![Step::One(0)])];
+            let target = Target::named("h100").expect("a target");
+            let (text, _) = written(target, &[solver], None);
+            assert_eq!(text.matches("\"ph\":\"X\"").count(), launches, "{trips} trips");
         }
     }
 
