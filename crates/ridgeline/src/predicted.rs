@@ -151,7 +151,8 @@ impl Session {
     pub(crate) fn seen_statically(&self) -> Vec<Seen> {
         let folder = self.is_predicted().then(|| self.run_folder()).flatten();
         // The timeline has the trips that it was made with.
-        let by_folder = |(dir, trips): (String, ModuleTrips)| Some((Path::new(&dir).file_name()?.to_str()?.to_owned(), trips));
+        let by_folder =
+            |(dir, trips): (String, ModuleTrips)| Some((Path::new(&dir).file_name()?.to_str()?.to_owned(), trips));
         let trips = || self.loop_trips().into_iter().filter_map(by_folder).collect();
         let Some(found) = folder.and_then(|folder| predicted_of(folder, &trips()).ok()) else { return Vec::new() };
         let none = Ceilings::default();

@@ -162,8 +162,7 @@ fn shown(
 /// What is predicted of each GPU; where a loop's trips are unknown, those of the recording are taken.
 fn predicted(folders: &[PathBuf], sources: &Sources, recording: Option<&Path>) -> Result<Vec<Prediction>, Failure> {
     let mut predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
-    let is_unknown =
-        |one: &Prediction| one.modules.iter().any(|module| module.trips() == Trips::Unknown);
+    let is_unknown = |one: &Prediction| one.modules.iter().any(|module| module.trips() == Trips::Unknown);
     let Some(recording) = recording.filter(|_| predicted.iter().any(is_unknown)) else { return Ok(predicted) };
     let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
     match Session::open(&[recording.to_path_buf()], &options) {

@@ -438,7 +438,13 @@ ENTRY %main (p: (f32[])) -> (f32[]) {
         let (kernels, counts) = ran(Some(40.0));
         assert_eq!(
             kernels,
-            ["alone 1 Known", "in_known 5 Known", "in_unknown 1 Unknown", "in_recorded 40 Recorded", "in_both 200 Recorded"]
+            [
+                "alone 1 Known",
+                "in_known 5 Known",
+                "in_unknown 1 Unknown",
+                "in_recorded 40 Recorded",
+                "in_both 200 Recorded"
+            ]
         );
         assert_eq!(counts, [1, 1]);
         let (kernels, counts) = ran(None);

@@ -62,7 +62,9 @@ impl Session {
             let Some(folder) = manifest.folder_of(module) else { continue };
             let Some(number) = module.program_id.or_else(|| number_of(&folder)) else { continue };
             let Some(hlo) = rows.get(&(module.name.as_str(), number)) else { continue };
-            let Some(text) = analysis.hlo.get(*hlo as usize).filter(|text| loops(text).next().is_some()) else { continue };
+            let Some(text) = analysis.hlo.get(*hlo as usize).filter(|text| loops(text).next().is_some()) else {
+                continue;
+            };
             let Some(costs) = module_costs(&analysis, *hlo) else { continue };
             found.insert(module.dir.clone().unwrap_or_default(), ModuleTrips::of(text, &costs));
         }

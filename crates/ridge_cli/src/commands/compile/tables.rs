@@ -126,7 +126,9 @@ fn launches(predicted: &Prediction) -> Table {
         .text("module", "Module", "its module, and the number of its directory", |row| row.module.to_owned())
         .text("emitter", "Made as", "XLA's emitter of the kernel", |row| row.kernel.emitter.clone())
         .key()
-        .count("runs", "Runs", "launches in one run of the module", Basis::Counted, |row| row.kernel.runs.round() as u64)
+        .count("runs", "Runs", "launches in one run of the module", Basis::Counted, |row| {
+            row.kernel.runs.round() as u64
+        })
         .key()
         .text("trips", "Loops", TRIPS, |row| words_of(row.kernel.trips))
         .text("grid", "Grid", "blocks", |row| row.kernel.launch.as_ref().map(|launch| sizes(launch.grid)))
