@@ -153,7 +153,7 @@ fn shown(
     globals: &Globals,
 ) -> Result<(), Failure> {
     let predicted = predicted(folders, sources, recording(arguments, folders).as_deref())?;
-    let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders });
+    let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders }, arguments.format);
     let layout = TextLayout { width: arguments.layout.width, ascii: arguments.layout.ascii };
     let output = OutputArguments { format: arguments.format, sort: None, text: TextOutput { output: None, layout } };
     deliver(&report, &output, globals)

@@ -1,5 +1,6 @@
 //! What was compiled, as tables: one of the modules, one of the launches of each GPU.
 
+use crate::format::Format;
 use ridge_record::compile::{Compiled, CompiledModule, Sources};
 use ridge_report::{Listing, Report};
 use ridgeline::{Basis, Columns, Note, PredictedKernel, PredictedModule, Prediction, Severity, Table, Trips, Unit};
@@ -19,11 +20,12 @@ pub(super) struct Made<'a> {
 const MOST_ROWS: usize = 20;
 
 /// The report of what was compiled.
-pub(super) fn report(made: &Made<'_>) -> Report {
-    let mut tables = vec![Listing::top(modules(made), MOST_ROWS)];
-    tables.extend(made.predicted.iter().map(|one| Listing::top(launches(one), MOST_ROWS)));
+pub(super) fn report(made: &Made<'_>, format: Format) -> Report {
+    let most = if format.is_for_programs() { usize::MAX } else { MOST_ROWS };
+    let mut tables = vec![Listing::top(modules(made), most)];
+    tables.extend(made.predicted.iter().map(|one| Listing::top(launches(one), most)));
     let seen = made.predicted.iter().map(Prediction::seen).filter(|table| table.batch.num_rows() > 0);
-    tables.extend(seen.map(|table| Listing::top(table, MOST_ROWS)));
+    tables.extend(seen.map(|table| Listing::top(table, most)));
     Report { notes: notes(made), tables, ..Report::EMPTY }
 }
 
@@ -82,7 +84,6 @@ fn modules(made: &Made<'_>) -> Table {
         })
         .key()
         .text("trips", "Loops", TRIPS, |row| row.predicted.and_then(|found| words_of(found.trips())))
-        .key()
         .bytes("temporary", "Temporary", "bytes for values in between, as XLA planned them", Basis::Counted, |row| {
             row.module.memory.get("temp_size_in_bytes").copied()
         })
@@ -268,4 +269,22 @@ fn words(why: &str) -> String {
         return format!("it calls code of the device that it was lowered for ({why})");
     }
     why.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ridgeline::compiling::Target;
+
+    #[test]
+    fn people_get_the_first_rows_and_programs_all_of_them() {
+        let module = |number: usize| CompiledModule { folder: format!("jit_f.{number}"), ..CompiledModule::default() };
+        let compiled = [Compiled { modules: (0..30).map(module).collect(), ..Compiled::default() }];
+        let target = Target::named("h100").expect("a target");
+        let predicted = [Prediction { target, sheet: None, modules: Vec::new(), notes: Vec::new(), file: None }];
+        let (sources, folders) = (Sources::default(), [PathBuf::from("out/h100")]);
+        let made = Made { compiled: &compiled, predicted: &predicted, sources: &sources, folders: &folders };
+        let rows = |format| report(&made, format).tables[0].table.batch.num_rows();
+        assert_eq!([Format::Table, Format::Markdown, Format::Json, Format::Csv].map(rows), [20, 20, 30, 30]);
+    }
 }
