@@ -50,8 +50,8 @@ test-ui: ## test the page, in a browser too; installs Chromium by apt and Node's
 test-torch: ## record real PyTorch programs; installs torch into .venv-torch, several gigabytes
 	@$(PYTHON) scripts/test_torch.py
 
-test-deviceless: ## compile real programs for absent GPUs; installs the compiler and the programs into .venv-deviceless, 3 GB
-	@$(PYTHON) scripts/test_deviceless.py
+test-deviceless: ## compile real programs for absent GPUs; installs the compiler and the programs into .venv-deviceless, 3 GB; SIZES=32,64,128,256 for larger volumes
+	@$(PYTHON) scripts/test_deviceless.py --sizes $(or $(SIZES),32)
 
 test-hardware: ## install Verilator, Icarus Verilog and Yosys by name (Debian; needs root), and run every check of a bundle
 	@apt-get install -y verilator iverilog yosys

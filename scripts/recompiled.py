@@ -42,6 +42,10 @@ MOST_BYTES = 256 << 20
 #: Opcodes that move no work: compilers put them in and take them out freely.
 WEIGHTLESS = {"parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "iota", "copy", "reshape", "transpose"}
 
+#: Opcodes that run the computations that they call, one operation after the other; of others a computation is a part: a fusion's body,
+#: the sum of a reduction.
+RUNNING = {"while", "conditional", "call", "async-start"}
+
 #: Fields of `HloInstructionProto` that say what is computed: literal, tuple index, dimensions, window, numbers of a convolution, slices,
 #: padding, dynamic slice sizes, target of a call, numbers of a product, of a gather and of a scatter, direction and type of a comparison.
 MEANING = (8, 13, 14, 15, 16, 17, 20, 21, 22, 28, 30, 33, 34, 48, 63, 72)
@@ -297,13 +301,13 @@ def _fusions(proto: bytes) -> dict[str, Any]:
     module = _module(proto)
     computations = module["computations"]
     memo: dict[int, str] = {}
-    called_by_fusion, fusions, others = set(), [], Counter()
+    parts, fusions, others = set(), [], Counter()
     for computation in computations.values():
         for one in computation["instructions"].values():
-            if one["opcode"] == "fusion":
-                called_by_fusion.update(one["called"])
+            if one["opcode"] not in RUNNING:
+                parts.update(one["called"])
     for number, computation in computations.items():
-        if number in called_by_fusion:
+        if number in parts:
             continue
         for one in computation["instructions"].values():
             if one["opcode"] == "fusion" and one["called"]:

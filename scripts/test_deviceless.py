@@ -154,7 +154,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-install", action="store_true")
     parser.add_argument("--list", action="store_true", help="print the names of the parts")
-    parser.add_argument("--sizes", default="32,64,128,256")
+    parser.add_argument("--sizes", default="32", help="edges of MBIRJAX's volumes, of 32,64,128,256 and others; 32 unless said")
     parser.add_argument("--gpus", default="h100,a100")
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args()

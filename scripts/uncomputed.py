@@ -2,7 +2,7 @@
 
 Each large module is compiled as one that fills its results with numbers near one, or with zeros where they are integers, so that
 a solver at 256³ takes as long as its Python. Small modules are computed, because programs take shapes and counts from them, and so
-are those that come down to single numbers without a loop, because programs decide by them (`all are finite`).
+are those without a loop whose results are single numbers or truths, because programs decide by them (`which are finite`, `all are`).
 Where XLA chooses how a result is spread over devices, each has the whole of it: run such programs on one device.
 What the program does by the values of large arrays may differ: how often it iterates, which branch it takes.
 Call `begin` once JAX may be imported; whoever watches the compiler still sees what the program meant.
@@ -70,7 +70,7 @@ def elements(module: Any) -> int:
 
 
 def is_a_decision(module: Any) -> bool:
-    """Whether a module has no loop and only single numbers as results."""
+    """Whether a module has no loop, and as results only single numbers, or arrays of true and false."""
     ir = importlib.import_module("jax._src.lib.mlir").ir
     has_loop = False
 
@@ -81,7 +81,7 @@ def is_a_decision(module: Any) -> bool:
 
     module.operation.walk(look)
     kinds = ir.FunctionType(ir.TypeAttr(_main(ir, module).attributes["function_type"]).value).results
-    return not has_loop and all(isinstance(kind, ir.RankedTensorType) and not kind.shape for kind in kinds)
+    return not has_loop and all(isinstance(kind, ir.RankedTensorType) and (not kind.shape or str(kind.element_type) == "i1") for kind in kinds)
 
 
 def _main(ir: Any, module: Any) -> Any:

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,16 @@ _WIDE = ("float64", "int64", "uint64", "complex128")
 _LARGEST_PRINTED_CONSTANT = 1024
 
 
+#: The exit status where the file, or what it imports, cannot be imported.
+NOT_IMPORTED = 3
+
+
 class Refused(Exception):
     """What was asked cannot be done, in words for the user."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Lower and return the exit status: 0, or 1 with the reason as the last line of standard error."""
+    """Lower and return the exit status: 0, or another with the reason as the last line of standard error."""
     file, name, folder, *given = sys.argv[1:] if arguments is None else arguments
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     try:
@@ -48,7 +53,19 @@ def main(arguments: list[str] | None = None) -> int:
     except Refused as why:
         print(why, file=sys.stderr)
         return 1
+    except Exception as error:  # noqa: BLE001 - whatever the file or JAX raises
+        # JAX ends its traces with remarks of its own.
+        print(_in_words(error, Path(file)), file=sys.stderr)
+        return NOT_IMPORTED if isinstance(error, ImportError) else 1
     return 0
+
+
+def _in_words(error: Exception, file: Path) -> str:
+    """An exception in one line, with the last line of the file that led to it."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).resolve() == file.resolve()]
+    said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    place = f" ({file.name}:{lines[-1]})" if lines else ""
+    return f"{type(error).__name__}: {said}{place}" if said else f"{type(error).__name__}{place}"
 
 
 def _lower(file: Path, name: str, folder: Path, given: list[str]) -> None:

@@ -32,6 +32,47 @@ def test_arguments_that_are_none(text: str) -> None:
         compile_function._argument(text)
 
 
+FAILING = """
+import math
+
+def needs_two(a, b):
+    return a + b
+
+def deep(a):
+    return helper(a)
+
+def helper(a):
+    raise ValueError("\\nthe reason\\nand more of it")
+
+def unsaid(a):
+    raise KeyError
+
+def missing(a):
+    import no_such_module_here
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "status", "said"),
+    [
+        # JAX ends its own traces with remarks, which are not the reason.
+        ("needs_two", 1, "TypeError: needs_two() missing 1 required positional argument: 'b'"),
+        ("deep", 1, "ValueError: the reason (program.py:11)"),
+        ("unsaid", 1, "KeyError (program.py:14)"),
+        ("missing", 3, "ModuleNotFoundError: No module named 'no_such_module_here' (program.py:17)"),
+        ("none", 1, "has no function `none`; it has deep, helper, missing, needs_two, unsaid"),
+    ],
+)
+def test_a_function_that_cannot_be_lowered_says_why_in_its_last_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture, function: str, status: int, said: str
+) -> None:
+    pytest.importorskip("jax")
+    program = tmp_path / "program.py"
+    program.write_text(FAILING)
+    assert compile_function.main([str(program), function, str(tmp_path / "out"), "f32[4]"]) == status
+    assert said in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_constants_that_were_left_out_get_values_that_differ() -> None:
     text, count = compile_source._made_up(
         "%c = stablehlo.constant dense_resource<__elided__> : tensor<2x3xf32>\n"

@@ -83,6 +83,19 @@ def test_a_fusion_that_only_copies_is_counted_apart() -> None:
     assert (found.captured, found.copies, found.equal) == (0, 1, 0)
 
 
+def test_the_sum_of_a_reduction_is_a_part_of_it_and_the_body_of_a_loop_runs() -> None:
+    def computation(own: int, *instructions: bytes) -> bytes:
+        return part(3, b"".join(instructions) + part(5, own) + part(6, 1))
+
+    content = (
+        computation(3, instruction("s", "add", 1)),
+        computation(2, instruction("t", "tanh", 1), instruction("r", "reduce", 2, (1,), called=3)),
+        computation(1, instruction("w", "while", 1, called=2)),
+    )
+    found = recompiled._fusions(part(1, b"".join(content)))["others"]
+    assert found == {"tanh": 1, "reduce": 1, "while": 1}
+
+
 @pytest.mark.parametrize("content", [b"\x0a\xff", b"\x0a\x05\x1a", b"\x0b", b"\xff" * 12])
 def test_damaged_files_are_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="cut off|no HLO has|unpack"):

@@ -31,6 +31,8 @@ place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
 y, n, mask, spectrum, mean = large(jax.device_put(np.full((64, 64), 7, np.float32), place), 3)
 print(y.shape, float(y.min()), float(y.max()), int(n), bool(mask.any()), spectrum.dtype, spectrum[0, 0], float(mean))
 print(bool(jax.jit(lambda x: jnp.isfinite(x).all())(np.zeros((64, 64), np.float32))))
+finite = jnp.isfinite(jnp.full((64, 64), 7.0))
+print(bool(finite.all()), bool((jnp.full((64, 64), 7.0) < 0).any()))
 print("step" in "".join(counts.filled), counts.computed > 0)
 lowered = jax.jit(step).lower(jax.ShapeDtypeStruct((64, 64), jnp.float32), 3).as_text()
 print("stablehlo.while" in lowered)
@@ -51,6 +53,8 @@ def test_large_modules_are_filled_and_small_ones_computed(tmp_path: Path) -> Non
         "(64, 64) 1.0 1.4921875 0 False complex64 (1+0j) 1.0",
         # What a program decides by is computed.
         "True",
+        # In two steps as well: which elements, then whether all.
+        "True False",
         "True True",
         "True",
     ]

@@ -9,7 +9,9 @@ use ridge_record::compile::{
     CompileEvent, Compiled, Compiler, Job, Sources, compile, compiler, sources_of, write_manifest,
 };
 use ridgeline::compiling::Target;
-use ridgeline::{CeilingsChoice, ModuleRuns, Note, OpenOptions, Session, Severity, predict_runs};
+use ridgeline::{
+    CeilingsChoice, LoopTrips, ModuleRuns, Note, OpenOptions, Recorded, Session, Severity, predict_recorded,
+};
 use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -130,7 +132,8 @@ fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session,
             return Err(failed(format!("no module could be compiled: {why}")));
         }
     }
-    let prediction = predict_runs(&folder, Some(&runs)).map_err(|error| failed(error.to_string()))?;
+    let recorded = Recorded { runs: Some(runs), trips: trips_by_name(&sources, session.loop_trips()) };
+    let prediction = predict_recorded(&folder, &recorded).map_err(|error| failed(error.to_string()))?;
     if prediction.file.is_none() {
         return Err(failed(prediction.notes.join("; ")));
     }
@@ -168,6 +171,11 @@ fn that_ran(mut sources: Sources, runs: &ModuleRuns) -> (Sources, ModuleRuns) {
     let times = sources.modules.iter().filter_map(|module| Some((module.name.clone(), *runs.get(&module.dir)?)));
     let times = times.collect();
     (sources, times)
+}
+
+/// The trips of loops by the names of the compiled modules' folders.
+pub(crate) fn trips_by_name(sources: &Sources, mut trips: LoopTrips) -> LoopTrips {
+    sources.modules.iter().filter_map(|module| Some((module.name.clone(), trips.remove(&module.dir)?))).collect()
 }
 
 /// Compiles into `place`, which is whole or not there.

@@ -83,7 +83,10 @@ pub use memory_series::{Alive, Held, MemorySeries};
 pub use near::did_you_mean;
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
-pub use predicted::{ModuleRuns, PredictedKernel, PredictedModule, Prediction, Roofs, predict, predict_runs};
+pub use predicted::{
+    LoopTrips, ModuleRuns, ModuleTrips, PredictedKernel, PredictedModule, Prediction, Recorded, Roofs, Trips, predict,
+    predict_recorded,
+};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::StepRow;
 pub use ridge_analysis::models::idle::IdlePart;

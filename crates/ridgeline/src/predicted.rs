@@ -5,6 +5,7 @@
 mod files;
 mod judged;
 mod kernels;
+mod loop_trips;
 mod timeline;
 
 use self::judged::{Static, for_rules, judged_all};
@@ -23,7 +24,8 @@ use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use kernels::{PredictedKernel, PredictedModule, Roofs};
+pub use kernels::{PredictedKernel, PredictedModule, Roofs, Trips};
+pub use loop_trips::{LoopTrips, ModuleTrips};
 pub use timeline::ModuleRuns;
 
 /// Where the timeline is in its run folder.
@@ -49,17 +51,26 @@ pub struct Prediction {
 /// # Errors
 /// [`OpenError`] where the folder is not one of a compilation, or the timeline cannot be written.
 pub fn predict(folder: &Path) -> Result<Prediction, OpenError> {
-    predict_runs(folder, None)
+    predict_recorded(folder, &Recorded::default())
 }
 
-/// The same, each module as often as `runs` says of its folder's name.
+/// What a recording of the same modules on another device shows, by the names of their folders in the compilation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recorded {
+    /// How often each module ran; without it, each runs once.
+    pub runs: Option<ModuleRuns>,
+    /// How often their loops went round.
+    pub trips: LoopTrips,
+}
+
+/// The same, modules and loops as often as `recorded`; for loops, where nothing surer tells.
 ///
 /// # Errors
 /// As [`predict`].
-pub fn predict_runs(folder: &Path, runs: Option<&ModuleRuns>) -> Result<Prediction, OpenError> {
-    let mut prediction = predicted_of(folder)?;
+pub fn predict_recorded(folder: &Path, recorded: &Recorded) -> Result<Prediction, OpenError> {
+    let mut prediction = predicted_of(folder, &recorded.trips)?;
     if prediction.sheet.is_some() {
-        let (text, said) = timeline::written(prediction.target, &prediction.modules, runs);
+        let (text, said) = timeline::written(prediction.target, &prediction.modules, recorded.runs.as_ref());
         prediction.notes.extend(said);
         let path = folder.join(FILE);
         files::write(&path, &text)?;
@@ -69,7 +80,7 @@ pub fn predict_runs(folder: &Path, runs: Option<&ModuleRuns>) -> Result<Predicti
 }
 
 /// What the launches of a compilation would take; nothing is written.
-fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
+fn predicted_of(folder: &Path, trips: &LoopTrips) -> Result<Prediction, OpenError> {
     let none = |why: &str| OpenError::NotACapture(Details::new(why).at(folder));
     let (manifest, _) = Manifest::of(folder);
     let manifest = manifest.filter(|manifest| manifest.document.kind == "compile");
@@ -78,6 +89,7 @@ fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
     let target = id.and_then(Target::named).ok_or_else(|| none("the manifest names no GPU that is known"))?;
     let sheet = sheet_of(target);
     let ceilings = sheet.map(|sheet| &sheet.ceilings);
+    let none_known = Ceilings::default();
     let mut notes = Vec::new();
     if sheet.is_none() {
         notes.push(format!("no data sheet of {} is known, so no times are predicted", target.name));
@@ -86,7 +98,8 @@ fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
     let modules: Vec<PredictedModule> = folders
         .filter_map(|folder| match files::read(&folder) {
             Ok(files) => {
-                let module = kernels::predicted(&files, target, ceilings.unwrap_or(&Ceilings::default()));
+                let ceilings = ceilings.unwrap_or(&none_known);
+                let module = kernels::predicted(&files, target, ceilings, trips.get(&files.folder));
                 if !module.has_thunks && module.fusions > 0 {
                     notes.push(format!(
                         "{}: XLA's list of thunks is not there, so nothing is known of its launches",
@@ -137,7 +150,11 @@ impl Session {
     /// What is seen of the kernels of a compilation before anything ran, for the rules of `check`; nothing of any other capture.
     pub(crate) fn seen_statically(&self) -> Vec<Seen> {
         let folder = self.is_predicted().then(|| self.run_folder()).flatten();
-        let Some(found) = folder.and_then(|folder| predicted_of(folder).ok()) else { return Vec::new() };
+        // The timeline has the trips that it was made with.
+        let by_folder =
+            |(dir, trips): (String, ModuleTrips)| Some((Path::new(&dir).file_name()?.to_str()?.to_owned(), trips));
+        let trips = || self.loop_trips().into_iter().filter_map(by_folder).collect();
+        let Some(found) = folder.and_then(|folder| predicted_of(folder, &trips()).ok()) else { return Vec::new() };
         let none = Ceilings::default();
         for_rules(&found.modules, found.target, found.sheet.map_or(&none, |sheet| &sheet.ceilings))
     }

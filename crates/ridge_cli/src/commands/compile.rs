@@ -3,7 +3,7 @@
 mod tables;
 
 use crate::arguments::{Globals, OutputArguments, TextLayout, TextOutput};
-use crate::compiled_as::described;
+use crate::compiled_as::{described, trips_by_name};
 use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use crate::format::Format;
@@ -17,7 +17,7 @@ use ridge_record::compile::{
 };
 use ridge_record::{HloFormat, ProgramStatus, RecordOptions, record};
 use ridgeline::compiling::{Target, targets};
-use ridgeline::predict;
+use ridgeline::{CeilingsChoice, OpenOptions, Prediction, Recorded, Session, Trips, predict, predict_recorded};
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) struct CompileArguments {
     input: Option<PathBuf>,
 
     /// The GPUs to compile for (comma-separated)
-    #[arg(long = "for", value_name = "GPU", value_delimiter = ',', default_value = "h100")]
+    #[arg(long = "for", value_name = "GPU", value_delimiter = ',', default_value = "h100", long_help = long_help_of_for())]
     gpus: Vec<String>,
 
     /// Arguments of the function, separated by spaces: `f64[6,96,96]` is an array, `n=3` or `0.5` a Python value
@@ -112,8 +112,14 @@ pub(crate) fn run(arguments: &CompileArguments, globals: &Globals) -> Result<End
     }
     let Compiler { python } = compiler(arguments.compiler.as_deref()).ok_or_else(no_compiler)?;
     let out = arguments.out.clone().unwrap_or_else(free_folder);
+    let is_new = !out.exists();
     claim(&out)?;
-    let (sources, status) = sources(arguments, &out)?;
+    let (sources, status) = sources(arguments, &out).inspect_err(|_| {
+        if is_new {
+            // Goes only if it is empty; otherwise it holds what was recorded.
+            let _ = std::fs::remove_dir(&out);
+        }
+    })?;
     chosen.iter().try_for_each(|target| begin(&out.join(target.id), &described(target)))?;
     let job = Job {
         python: &python,
@@ -146,11 +152,39 @@ fn shown(
     arguments: &CompileArguments,
     globals: &Globals,
 ) -> Result<(), Failure> {
-    let predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
-    let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders });
+    let predicted = predicted(folders, sources, recording(arguments, folders).as_deref())?;
+    let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders }, arguments.format);
     let layout = TextLayout { width: arguments.layout.width, ascii: arguments.layout.ascii };
     let output = OutputArguments { format: arguments.format, sort: None, text: TextOutput { output: None, layout } };
     deliver(&report, &output, globals)
+}
+
+/// What is predicted of each GPU; where a loop's trips are unknown, those of the recording are taken.
+fn predicted(folders: &[PathBuf], sources: &Sources, recording: Option<&Path>) -> Result<Vec<Prediction>, Failure> {
+    let mut predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
+    let is_unknown = |one: &Prediction| one.modules.iter().any(|module| module.trips() == Trips::Unknown);
+    let Some(recording) = recording.filter(|_| predicted.iter().any(is_unknown)) else { return Ok(predicted) };
+    let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
+    match Session::open(&[recording.to_path_buf()], &options) {
+        Ok(session) if !session.is_predicted() => {
+            let recorded = Recorded { runs: None, trips: trips_by_name(sources, session.loop_trips()) };
+            folders.iter().map(|folder| Ok(predict_recorded(folder, &recorded)?)).collect()
+        }
+        Ok(_) => Ok(predicted),
+        Err(error) => {
+            for one in &mut predicted {
+                one.notes.push(format!("the recording does not show how often loops went round: {error}"));
+            }
+            Ok(predicted)
+        }
+    }
+}
+
+/// The recording that was compiled.
+fn recording(arguments: &CompileArguments, folders: &[PathBuf]) -> Option<PathBuf> {
+    let made = folders.first()?.parent()?.join("recorded");
+    let given = arguments.input.clone().filter(|input| input.join("manifest.json").is_file());
+    given.or_else(|| (!arguments.command.is_empty()).then_some(made))
 }
 
 /// The dump that `input` is, where it is one and no recording.
@@ -219,10 +253,16 @@ fn target(name: &str) -> Result<&'static Target, Failure> {
             return Failure::usage(format!("`{name}` is an AMD GPU, which this compiler does not support"))
                 .hint("XLA's plugin for AMD GPUs needs an installed ROCm; record the program on that GPU");
         }
-        let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
-        Failure::usage(format!("unknown GPU `{name}`"))
-            .hint(format!("XLA's figures are known for {}", known.join(", ")))
+        Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known for {}", known_gpus()))
     })
+}
+
+fn known_gpus() -> String {
+    targets().iter().map(|target| target.id).collect::<Vec<_>>().join(", ")
+}
+
+fn long_help_of_for() -> String {
+    format!("The GPUs to compile for (comma-separated): {}", known_gpus())
 }
 
 /// Whether a name is one of AMD's: `mi300x`, `gfx942`.
@@ -270,7 +310,16 @@ impl From<InstallError> for Failure {
 
 impl From<LowerError> for Failure {
     fn from(error: LowerError) -> Failure {
-        Failure::failed(error.to_string()).hint("`--python FILE` names the interpreter that has what the file imports")
+        let failure = Failure::failed(error.to_string());
+        match error {
+            LowerError::NotImported { .. } => {
+                failure.hint("`--python FILE` names the interpreter that has what the file imports")
+            }
+            LowerError::Refused { why, .. } if why.starts_with("TypeError") => {
+                failure.hint("`--args 'f32[8,8] n=3'` gives the function an array and a Python value")
+            }
+            _ => failure,
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub struct ModuleCosts {
     instructions: Vec<Cost>,
     computations: Vec<Cost>,
     boundaries: Vec<Traffic>,
-    trips: FxHashMap<InstructionId, f64>,
+    trips: FxHashMap<InstructionId, (f64, Option<Assumption>)>,
     total: Cost,
 }
 
@@ -100,7 +100,13 @@ impl ModuleCosts {
 
     /// Iterations of the loop `id` for each of its executions, as its cost counts them; 1 for what is no loop.
     pub fn trips(&self, id: InstructionId) -> f64 {
-        self.trips.get(&id).copied().unwrap_or(1.0)
+        self.trips.get(&id).map_or(1.0, |(trips, _)| *trips)
+    }
+
+    /// The same with what was assumed for it, nothing where the compiler knew; `None` for what is no loop, and where the trips are
+    /// unknown.
+    pub fn known_trips(&self, id: InstructionId) -> Option<(f64, Option<Assumption>)> {
+        self.trips.get(&id).copied().filter(|(_, assumed)| *assumed != Some(Assumption::TripCountUnknown))
     }
 
     /// One run of the module's entry computation.
@@ -118,7 +124,7 @@ pub(super) struct Costing<'a> {
     /// The traffic of fusions, by the computation they run.
     pub(super) bodies: FxHashMap<ComputationId, Body>,
     pub(super) budget: Budget,
-    found_trips: FxHashMap<InstructionId, f64>,
+    found_trips: FxHashMap<InstructionId, (f64, Option<Assumption>)>,
     /// Which computations are bodies of fusions.
     pub(super) fused: Vec<bool>,
     pub(super) users: Users,
@@ -198,7 +204,7 @@ impl<'a> Costing<'a> {
 
     fn run_loop(&mut self, id: InstructionId, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
         let (trips, assumption) = self.trips(id, instruction);
-        self.found_trips.insert(id, trips);
+        self.found_trips.insert(id, (trips, assumption));
         let (body, condition) = (self.called(instruction, 0)?, self.called(instruction, 1)?);
         cost.add_times(body, trips);
         // The condition is asked once more than it says yes. XLA's own count of an iteration has one of each.

@@ -7,6 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The status of `compile_function.py` where it cannot import the file.
+const NOT_IMPORTED: i32 = 3;
+
 /// Why a function could not be lowered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -18,6 +21,16 @@ pub enum LowerError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// The file, or what it imports, is not in this environment.
+    #[error("{} could not be imported by {}: {why}", file.display(), python.display())]
+    NotImported {
+        /// The file.
+        file: PathBuf,
+        /// The interpreter.
+        python: PathBuf,
+        /// The last line of what Python said.
+        why: String,
     },
     /// The function could not be lowered.
     #[error("{}:{function} could not be lowered: {why}", file.display())]
@@ -56,8 +69,11 @@ pub fn lower(
     let refused = |why: String| LowerError::Refused { file: file.to_path_buf(), function: function.to_owned(), why };
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        let last = said.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with("For simplicity"));
-        return Err(refused(last.unwrap_or("Python ended without a word").trim().to_owned()));
+        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        let why = last.unwrap_or("Python ended without a word").trim().to_owned();
+        let is_missing = done.status.code() == Some(NOT_IMPORTED) || why.starts_with("ModuleNotFoundError");
+        let file = file.to_path_buf();
+        return Err(if is_missing { LowerError::NotImported { file, python, why } } else { refused(why) });
     }
     let Some(module) = source_in(folder) else { return Err(refused("it left no StableHLO".to_owned())) };
     let versions = fs::read_to_string(folder.join("versions.json")).unwrap_or_default();

@@ -278,7 +278,7 @@ pub(super) fn for_rules(modules: &[PredictedModule], target: &Target, ceilings: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predicted::kernels::Roofs;
+    use crate::predicted::kernels::{Roofs, Trips};
     use ridge_compile::{Bound, Branches, Coalescing, Code, Launch, Occupancy, Usage};
     use ridge_offload::LaunchTime;
 
@@ -289,6 +289,7 @@ mod tests {
             does: Does::Kernel,
             emitter: String::new(),
             runs: 1.0,
+            trips: Trips::Known,
             launch: Some(Launch {
                 kernel: "f".to_owned(),
                 grid: [400, 1, 1],

@@ -1,12 +1,13 @@
 //! The work of a compiled module: each thunk that does some, what it is, and how long it would take.
 
 use super::files::Files;
+use super::loop_trips::ModuleTrips;
 use ridge_analysis::{Ceilings, Limit, least_secs};
 use ridge_compile::{
     Branches, Coalescing, Code, Launch, Occupancy, Target, Thunk, Usage, coalescing, emitter, library, occupancy,
     thunks,
 };
-use ridge_hlo::cost::ModuleCosts;
+use ridge_hlo::cost::{Assumption, ModuleCosts};
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_offload::gpus::launch_width;
 use ridge_offload::{LaunchGpu, LaunchTime, LaunchWork, launch_time};
@@ -37,6 +38,8 @@ pub struct PredictedKernel {
     pub emitter: String,
     /// How often one run of the module starts it; a loop whose trips nobody knows counts once.
     pub runs: f64,
+    /// How the trips of the loops around it are known.
+    pub trips: Trips,
     /// How it is launched.
     pub launch: Option<Launch>,
     /// What the assembler says of it.
@@ -59,6 +62,18 @@ pub struct PredictedKernel {
     pub roofs: Option<Roofs>,
     /// What XLA's own model says, seconds.
     pub xla_s: Option<f64>,
+}
+
+/// How trips are known, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Trips {
+    /// By the compiler or the loop's counter, or there is no loop.
+    #[default]
+    Known,
+    /// From the recording of another device, where the loop may have gone round more or less often.
+    Recorded,
+    /// Not at all: one trip is counted.
+    Unknown,
 }
 
 /// What the likeliest time of a launch is made of.
@@ -93,6 +108,8 @@ pub struct PredictedModule {
     pub(super) order: Vec<Step>,
     /// Loops whose trips nobody knows.
     pub unknown_trips: usize,
+    /// Loops whose trips are those of a recording.
+    pub recorded_trips: usize,
     /// Conditionals, of which the first branch is taken.
     pub conditionals: usize,
     /// Its text, where the run folder has no proto that a reader of the timeline would find.
@@ -114,6 +131,15 @@ impl PredictedModule {
         self.kernels.iter().map(|kernel| kernel.runs).sum()
     }
 
+    /// How the trips of its loops are known, of the least sure.
+    pub fn trips(&self) -> Trips {
+        match (self.unknown_trips, self.recorded_trips) {
+            (0, 0) => Trips::Known,
+            (0, _) => Trips::Recorded,
+            _ => Trips::Unknown,
+        }
+    }
+
     /// The time of one run, kernels one after the other; `None` where one of them has none.
     pub fn time(&self) -> Option<LaunchTime> {
         if !self.has_thunks && self.fusions > 0 {
@@ -130,13 +156,19 @@ impl PredictedModule {
     }
 }
 
-/// What `files` say of their module on `target`.
-pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> PredictedModule {
+/// What `files` say of their module on `target`, its loops as often as `recorded` where nothing surer tells.
+pub(super) fn predicted(
+    files: &Files,
+    target: &Target,
+    ceilings: &Ceilings,
+    recorded: Option<&ModuleTrips>,
+) -> PredictedModule {
+    let trips = |id: InstructionId| recorded.and_then(|recorded| recorded.for_loop(&files.hlo, id));
     let mut walk = Walk {
         files,
         target,
         ceilings,
-        costs: ModuleCosts::new(&files.hlo),
+        costs: ModuleCosts::with_observed(&files.hlo, &trips),
         module: PredictedModule {
             folder: files.folder.clone(),
             name: files.hlo.name.clone(),
@@ -147,12 +179,13 @@ pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> 
             kernels: Vec::new(),
             order: Vec::new(),
             unknown_trips: 0,
+            recorded_trips: 0,
             conditionals: 0,
             hlo_text: files.hlo_text.clone(),
         },
     };
     let (sequence, metadata) = &files.thunks;
-    walk.module.order = walk.steps(&thunks(sequence, metadata), 1.0);
+    walk.module.order = walk.steps(&thunks(sequence, metadata), 1.0, Trips::Known);
     walk.module
 }
 
@@ -165,30 +198,31 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn steps(&mut self, thunks: &[Thunk], runs: f64) -> Vec<Step> {
+    fn steps(&mut self, thunks: &[Thunk], runs: f64, around: Trips) -> Vec<Step> {
         let mut steps = Vec::new();
         for thunk in thunks {
             match thunk.kind.as_str() {
                 "kWhile" => {
-                    let trips = self.trips(&thunk.instruction);
+                    let (trips, how) = self.trips(&thunk.instruction);
+                    let parts = thunk.inside.iter();
                     let inside: Vec<Step> =
-                        thunk.inside.iter().flat_map(|part| self.steps(&part.thunks, runs * trips)).collect();
+                        parts.flat_map(|part| self.steps(&part.thunks, runs * trips, how.max(around))).collect();
                     steps.push(Step::Loop(trips, inside));
                 }
                 "kConditional" => {
                     self.module.conditionals += 1;
-                    let first = thunk.inside.first().map(|part| self.steps(&part.thunks, runs));
+                    let first = thunk.inside.first().map(|part| self.steps(&part.thunks, runs, around));
                     steps.extend(first.into_iter().flatten());
                 }
                 kind => {
                     self.module.command_buffers += usize::from(kind == "kCommandBuffer");
                     if let Some(does) = does(thunk) {
-                        let kernel = self.kernel(thunk, does, runs);
+                        let kernel = PredictedKernel { trips: around, ..self.kernel(thunk, does, runs) };
                         self.module.kernels.push(kernel);
                         steps.push(Step::One(self.module.kernels.len() - 1));
                     }
                     for part in &thunk.inside {
-                        let inside = self.steps(&part.thunks, runs);
+                        let inside = self.steps(&part.thunks, runs, around);
                         steps.extend(inside);
                     }
                 }
@@ -197,11 +231,16 @@ impl Walk<'_> {
         steps
     }
 
-    fn trips(&mut self, instruction: &str) -> f64 {
-        let hlo = &self.files.hlo;
-        let known = hlo.instruction_named(instruction).and_then(|id| hlo.instruction(id).known_trip_count());
-        self.module.unknown_trips += usize::from(known.is_none());
-        known.map_or(1.0, |trips| trips as f64)
+    fn trips(&mut self, instruction: &str) -> (f64, Trips) {
+        let known = self.files.hlo.instruction_named(instruction).and_then(|id| self.costs.known_trips(id));
+        let (trips, how) = match known {
+            None => (1.0, Trips::Unknown),
+            Some((trips, Some(Assumption::TripCountObserved))) => (trips, Trips::Recorded),
+            Some((trips, _)) => (trips, Trips::Known),
+        };
+        self.module.unknown_trips += usize::from(how == Trips::Unknown);
+        self.module.recorded_trips += usize::from(how == Trips::Recorded);
+        (trips, how)
     }
 
     fn kernel(&self, thunk: &Thunk, does: Does, runs: f64) -> PredictedKernel {
@@ -228,6 +267,7 @@ impl Walk<'_> {
                 (_, None) => thunk.kind.clone(),
             },
             runs,
+            trips: Trips::Known,
             launch: thunk.launch.clone(),
             usage,
             code: name.and_then(|name| self.files.code.get(name)).copied(),
@@ -317,4 +357,101 @@ fn called(hlo: &HloModule, id: Option<InstructionId>) -> Option<String> {
 fn modelled_by_xla(hlo: &HloModule, id: InstructionId) -> Option<f64> {
     let config = hlo.instruction(id).backend_config.value("/reification_cost/0/exec_time_us")?;
     config.as_f64().map(|micros| micros * 1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loops of every kind, one in another.
+    const HLO: &str = r#"HloModule jit_f
+
+%goes (s: (f32[])) -> pred[] {
+  %s = (f32[]) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+%body (r: (f32[])) -> (f32[]) {
+  ROOT %r = (f32[]) parameter(0)
+}
+
+%outer_body (o: (f32[])) -> (f32[]) {
+  %o = (f32[]) parameter(0)
+  ROOT %while.4 = (f32[]) while(%o), condition=%goes, body=%body, backend_config={"known_trip_count":{"n":"5"}}
+}
+
+ENTRY %main (p: (f32[])) -> (f32[]) {
+  %p = (f32[]) parameter(0)
+  %while.1 = (f32[]) while(%p), condition=%goes, body=%body, backend_config={"known_trip_count":{"n":"5"}}
+  %while.2 = (f32[]) while(%while.1), condition=%goes, body=%body, metadata={op_name="jit(f)/never seen"}
+  ROOT %while.3 = (f32[]) while(%while.2), condition=%goes, body=%outer_body, metadata={op_name="jit(f)/solve"}
+}
+"#;
+
+    const THUNKS: &str = "\
+000: kCustomKernel [source] alone grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+001: kWhile [source]
+\x20 body:
+\x20   011: kCustomKernel [source] in_known grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+002: kWhile [source]
+\x20 body:
+\x20   012: kCustomKernel [source] in_unknown grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+003: kWhile [source]
+\x20 body:
+\x20   013: kCustomKernel [source] in_recorded grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+\x20   004: kWhile [source]
+\x20     body:
+\x20       014: kCustomKernel [source] in_both grid: [1, 1, 1] threads: [1, 1, 1] shared_memory: 0 bytes
+";
+
+    /// The kernels of [`HLO`], whose loop `jit(f)/solve` went round as often as `recorded`.
+    fn ran(recorded: Option<f64>) -> (Vec<String>, [usize; 2]) {
+        let hlo = || HloModule::from_text(HLO).expect("HLO text of the test");
+        let metadata: String = (1..=4)
+            .map(|number| {
+                format!(
+                    "thunk_metadata {{\n  profile_annotation: \"while.{number}\"\n  thunk_id: {number}\n  thunk_kind: \"kWhile\"\n}}\n"
+                )
+            })
+            .collect();
+        let files = Files {
+            folder: "jit_f.1".to_owned(),
+            hlo: hlo(),
+            hlo_text: None,
+            thunks: (THUNKS.to_owned(), metadata),
+            usage: Default::default(),
+            code: Default::default(),
+            branches: Default::default(),
+        };
+        let source = hlo();
+        let solve = source.instruction_named("while.3");
+        let costs = ModuleCosts::with_observed(&source, &|id: InstructionId| recorded.filter(|_| Some(id) == solve));
+        let trips = ModuleTrips::of(&source, &costs);
+        let target = Target::named("h100").expect("a target");
+        let module = predicted(&files, target, &Ceilings::default(), Some(&trips));
+        let kernels = module.kernels.iter().map(|kernel| format!("{} {} {:?}", kernel.name, kernel.runs, kernel.trips));
+        (kernels.collect(), [module.recorded_trips, module.unknown_trips])
+    }
+
+    #[test]
+    fn kernels_run_as_often_as_the_loops_around_them() {
+        let (kernels, counts) = ran(Some(40.0));
+        assert_eq!(
+            kernels,
+            [
+                "alone 1 Known",
+                "in_known 5 Known",
+                "in_unknown 1 Unknown",
+                "in_recorded 40 Recorded",
+                "in_both 200 Recorded"
+            ]
+        );
+        assert_eq!(counts, [1, 1]);
+        let (kernels, counts) = ran(None);
+        assert_eq!(
+            kernels,
+            ["alone 1 Known", "in_known 5 Known", "in_unknown 1 Unknown", "in_recorded 1 Unknown", "in_both 5 Unknown"]
+        );
+        assert_eq!(counts, [0, 2]);
+    }
 }

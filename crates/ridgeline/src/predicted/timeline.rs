@@ -47,7 +47,12 @@ pub(super) fn written(
     let unknown: usize = modules.iter().map(|module| module.unknown_trips).sum();
     if unknown > 0 {
         let loops = counted(unknown as u64, "loop", "loops");
-        notes.push(format!("{loops} with an unknown number of iterations: one in the timeline"));
+        notes.push(format!("{loops} with an unknown trip count: launches and times are of one trip"));
+    }
+    let recorded: usize = modules.iter().map(|module| module.recorded_trips).sum();
+    if recorded > 0 {
+        let loops = counted(recorded as u64, "loop", "loops");
+        notes.push(format!("{loops} with as many trips as in the recording (inferred)"));
     }
     let conditionals: usize = modules.iter().map(|module| module.conditionals).sum();
     if conditionals > 0 {
@@ -112,7 +117,8 @@ impl Writer {
                 Step::One(at) => self.launch(&module.kernels[*at], row, module),
                 Step::Loop(trips, inside) => {
                     let mut left = *trips;
-                    while left >= 1.0 && !inside.is_empty() && !self.is_cut {
+                    // A mean of trips that vary is rounded.
+                    while left >= 0.5 && !inside.is_empty() && !self.is_cut {
                         let before = self.events.len();
                         self.steps(inside, row, module);
                         // A loop of which nothing is timed would run for nothing.
@@ -170,7 +176,9 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kernels::Trips;
     use super::*;
+    use ridge_offload::LaunchTime;
 
     fn module(folder: &str, launches: f64) -> PredictedModule {
         let kernel = PredictedKernel {
@@ -179,6 +187,7 @@ mod tests {
             does: Does::Kernel,
             emitter: String::new(),
             runs: launches,
+            trips: Trips::Known,
             launch: None,
             usage: None,
             code: None,
@@ -201,8 +210,21 @@ mod tests {
             kernels: vec![kernel],
             order: vec![Step::One(0)],
             unknown_trips: 0,
+            recorded_trips: 0,
             conditionals: 0,
             hlo_text: None,
+        }
+    }
+
+    #[test]
+    fn loops_go_round_as_often_as_the_mean_rounded() {
+        for (trips, launches) in [(0.0, 0), (0.4, 0), (1.0, 1), (2.4, 2), (2.5, 3), (40.0, 40)] {
+            let mut solver = module("a.1", trips);
+            solver.kernels[0].time = Some(LaunchTime { low_s: 2e-6, mid_s: 3e-6, high_s: 4e-6 });
+            solver.order = vec![Step::Loop(trips, vec![Step::One(0)])];
+            let target = Target::named("h100").expect("a target");
+            let (text, _) = written(target, &[solver], None);
+            assert_eq!(text.matches("\"ph\":\"X\"").count(), launches, "{trips} trips");
         }
     }
 

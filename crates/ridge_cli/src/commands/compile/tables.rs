@@ -1,8 +1,10 @@
 //! What was compiled, as tables: one of the modules, one of the launches of each GPU.
 
+use crate::format::Format;
 use ridge_record::compile::{Compiled, CompiledModule, Sources};
 use ridge_report::{Listing, Report};
-use ridgeline::{Basis, Columns, Note, PredictedKernel, PredictedModule, Prediction, Severity, Table, Unit};
+use ridgeline::{Basis, Columns, Note, PredictedKernel, PredictedModule, Prediction, Severity, Table, Trips, Unit};
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 /// What a compilation made.
@@ -14,15 +16,16 @@ pub(super) struct Made<'a> {
     pub(super) folders: &'a [PathBuf],
 }
 
-/// Launches of a GPU that are shown to people.
-const MOST_LAUNCHES: usize = 20;
+/// Rows of a table that are shown to people.
+const MOST_ROWS: usize = 20;
 
 /// The report of what was compiled.
-pub(super) fn report(made: &Made<'_>) -> Report {
-    let mut tables = vec![Listing::whole(modules(made))];
-    tables.extend(made.predicted.iter().map(|one| Listing::top(launches(one), MOST_LAUNCHES)));
+pub(super) fn report(made: &Made<'_>, format: Format) -> Report {
+    let most = if format.is_for_programs() { usize::MAX } else { MOST_ROWS };
+    let mut tables = vec![Listing::top(modules(made), most)];
+    tables.extend(made.predicted.iter().map(|one| Listing::top(launches(one), most)));
     let seen = made.predicted.iter().map(Prediction::seen).filter(|table| table.batch.num_rows() > 0);
-    tables.extend(seen.map(|table| Listing::top(table, MOST_LAUNCHES)));
+    tables.extend(seen.map(|table| Listing::top(table, most)));
     Report { notes: notes(made), tables, ..Report::EMPTY }
 }
 
@@ -32,9 +35,10 @@ struct Row<'a> {
     predicted: Option<&'a PredictedModule>,
 }
 
+/// Every module of every GPU, those without a time first, then the longest.
 fn modules(made: &Made<'_>) -> Table {
     let both = made.predicted.iter().zip(made.compiled);
-    let rows: Vec<Row<'_>> = both
+    let mut rows: Vec<Row<'_>> = both
         .flat_map(|(predicted, compiled)| {
             compiled.modules.iter().map(move |module| Row {
                 gpu: predicted.target.id,
@@ -45,6 +49,8 @@ fn modules(made: &Made<'_>) -> Table {
         .collect();
     let nanos = |secs: f64| (secs * 1e9).round() as i64;
     let time = |row: &Row<'_>| row.predicted.and_then(PredictedModule::time);
+    let length = |row: &Row<'_>| time(row).map_or((f64::INFINITY, f64::INFINITY), |time| (time.mid_s, time.high_s));
+    rows.sort_by(|one, other| longest_first(length(one), length(other)));
     let mut table = Columns::over(&rows)
         .text("gpu", "GPU", "what it was compiled for", |row| row.gpu.to_owned())
         .key()
@@ -57,9 +63,9 @@ fn modules(made: &Made<'_>) -> Table {
         .count(
             "launches",
             "Launches",
-            "kernels, copies and library calls of one run, with every trip of its loops",
+            "kernels, copies and library calls of one run, with every trip of its loops as far as `Loops` does not tell otherwise",
             Basis::Counted,
-            |row| row.predicted.map(|found| found.launches() as u64),
+            |row| row.predicted.map(|found| found.launches().round() as u64),
         )
         .key()
         .count("graphs", "Graphs", "command buffers (CUDA graphs), each started at once", Basis::Counted, |row| {
@@ -77,6 +83,7 @@ fn modules(made: &Made<'_>) -> Table {
             time(row).map(|time| nanos(time.high_s))
         })
         .key()
+        .text("trips", "Loops", TRIPS, |row| row.predicted.and_then(|found| words_of(found.trips())))
         .bytes("temporary", "Temporary", "bytes for values in between, as XLA planned them", Basis::Counted, |row| {
             row.module.memory.get("temp_size_in_bytes").copied()
         })
@@ -106,8 +113,10 @@ fn launches(predicted: &Prediction) -> Table {
         .iter()
         .flat_map(|module| module.kernels.iter().map(move |kernel| Started { module: &module.folder, kernel }))
         .collect();
-    let all = |kernel: &PredictedKernel| kernel.time.map_or(0.0, |time| time.mid_s) * kernel.runs;
-    rows.sort_by(|one, other| all(other.kernel).total_cmp(&all(one.kernel)));
+    let length = |row: &Started<'_>| {
+        row.kernel.time.map_or((0.0, 0.0), |time| (time.mid_s * row.kernel.runs, time.high_s * row.kernel.runs))
+    };
+    rows.sort_by(|one, other| longest_first(length(one), length(other)));
     let micros = |secs: f64| (secs * 1e9).round() as i64;
     let of = |row: &Started<'_>| row.kernel.time;
     Columns::over(&rows)
@@ -118,8 +127,11 @@ fn launches(predicted: &Prediction) -> Table {
         .text("module", "Module", "its module, and the number of its directory", |row| row.module.to_owned())
         .text("emitter", "Made as", "XLA's emitter of the kernel", |row| row.kernel.emitter.clone())
         .key()
-        .count("runs", "Runs", "launches in one run of the module", Basis::Counted, |row| row.kernel.runs as u64)
+        .count("runs", "Runs", "launches in one run of the module", Basis::Counted, |row| {
+            row.kernel.runs.round() as u64
+        })
         .key()
+        .text("trips", "Loops", TRIPS, |row| words_of(row.kernel.trips))
         .text("grid", "Grid", "blocks", |row| row.kernel.launch.as_ref().map(|launch| sizes(launch.grid)))
         .text("block", "Block", "threads of a block", |row| {
             row.kernel.launch.as_ref().map(|launch| sizes(launch.block))
@@ -190,6 +202,23 @@ fn launches(predicted: &Prediction) -> Table {
         .table("launches", format!("Launches on {} (predicted)", predicted.target.name))
 }
 
+/// What the columns on loops mean.
+const TRIPS: &str = "`one trip`: the trip count is unknown, and launches and times are of one trip; `as recorded`: inferred from how \
+                     often the loop went round in the recording";
+
+fn words_of(trips: Trips) -> Option<String> {
+    match trips {
+        Trips::Known => None,
+        Trips::Recorded => Some("as recorded".to_owned()),
+        Trips::Unknown => Some("one trip".to_owned()),
+    }
+}
+
+/// By the likeliest time; the other end parts the many that take the least that any kernel takes.
+fn longest_first(one: (f64, f64), other: (f64, f64)) -> Ordering {
+    other.0.total_cmp(&one.0).then(other.1.total_cmp(&one.1))
+}
+
 fn sizes([x, y, z]: [u32; 3]) -> String {
     match (y, z) {
         (1, 1) => x.to_string(),
@@ -240,4 +269,22 @@ fn words(why: &str) -> String {
         return format!("it calls code of the device that it was lowered for ({why})");
     }
     why.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ridgeline::compiling::Target;
+
+    #[test]
+    fn people_get_the_first_rows_and_programs_all_of_them() {
+        let module = |number: usize| CompiledModule { folder: format!("jit_f.{number}"), ..CompiledModule::default() };
+        let compiled = [Compiled { modules: (0..30).map(module).collect(), ..Compiled::default() }];
+        let target = Target::named("h100").expect("a target");
+        let predicted = [Prediction { target, sheet: None, modules: Vec::new(), notes: Vec::new(), file: None }];
+        let (sources, folders) = (Sources::default(), [PathBuf::from("out/h100")]);
+        let made = Made { compiled: &compiled, predicted: &predicted, sources: &sources, folders: &folders };
+        let rows = |format| report(&made, format).tables[0].table.batch.num_rows();
+        assert_eq!([Format::Table, Format::Markdown, Format::Json, Format::Csv].map(rows), [20, 20, 30, 30]);
+    }
 }
