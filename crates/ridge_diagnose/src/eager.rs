@@ -13,11 +13,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 mod calls;
 mod chain;
+mod diagonal;
+mod elementwise;
+mod factors;
 mod pairwise;
 mod selection;
 mod singular;
 mod spectrum;
 mod structured;
+mod windows;
 
 /// Calls after one that makes an array in which those that read it are looked for.
 const REACH: usize = 32;
@@ -94,6 +98,10 @@ fn found(rest: &Nodes<'_>) -> Vec<Match> {
         structured::find(rest),
         spectrum::find(rest),
         selection::find(rest),
+        diagonal::find(rest),
+        factors::find(rest),
+        windows::find(rest),
+        elementwise::find(rest),
     ];
     all.into_iter().flatten().collect()
 }
@@ -271,5 +279,60 @@ mod tests {
         // All of it is read, and a part of something else.
         assert_eq!(forms(&[sort, first, ("mul", "[[64, 4096], [64, 4096]]", "")]), "");
         assert_eq!(forms(&[sort, ("slice", "[[64, 99], [], [], [], []]", "")]), "");
+    }
+
+    #[test]
+    fn lengths_and_long_windows() {
+        let transform = |points: &str, asked: &str| {
+            let (dims, values) = (format!("[[64, {points}], [], [], []]"), format!(r#"["", "{asked}", "-1", ""]"#));
+            forms(&[("fft_rfft", &dims, &values)])
+        };
+        let shorter = "transforms of the next length that is a product of small primes in [0]";
+        assert_eq!(transform("4099", ""), shorter);
+        assert_eq!(transform("4096", "4099"), shorter);
+        assert_eq!((transform("4096", ""), transform("4099", "4096")), (String::new(), String::new()));
+        let direct = ("conv1d", "[[8, 1, 48000], [1, 1, 8000], [], [], [], [], []]", "");
+        assert_eq!(forms(&[direct]), "a convolution by Fourier transforms in [0]");
+        assert_eq!(forms(&[("conv1d", "[[8, 64, 480], [64, 64, 9], [64], [], [], [], []]", "")]), "");
+    }
+
+    #[test]
+    fn the_diagonal_of_a_product() {
+        let product = ("mm", "[[900, 40], [40, 900]]", "");
+        let diagonal = ("diagonal", "[[900, 900], [], [], []]", "");
+        assert_eq!(forms(&[product, diagonal]), "one sum for each row in [0]");
+        assert_eq!(forms(&[product, diagonal, ("sum", "[[900, 900], []]", "")]), "");
+        assert_eq!(forms(&[product, ("exp", "[[900, 900]]", ""), diagonal]), "");
+    }
+
+    #[test]
+    fn one_matrix_that_is_factorized_again() {
+        let (inverse, determinant) = (("linalg_inv", "[[300, 300]]", ""), ("linalg_slogdet", "[[300, 300]]", ""));
+        assert_eq!(forms(&[inverse, ("mv", "[[300, 300], [300]]", ""), determinant]), "one factorization for both in [0, 2]");
+        // Another matrix is made in between, or the same function is called for the next one.
+        assert_eq!(forms(&[inverse, ("add", "[[300, 300], [300, 300], []]", ""), determinant]), "");
+        assert_eq!(forms(&[determinant, determinant]), "");
+        let expand = ("expand", "[[1, 300, 300], [], []]", "");
+        assert_eq!(forms(&[expand, ("linalg_cholesky", "[[64, 300, 300], []]", "")]), "one factorization for the batch in [1]");
+        assert_eq!(forms(&[expand, ("add", "[[64, 300, 300], [64, 300, 300], []]", "")]), "");
+    }
+
+    #[test]
+    fn windows_and_patches() {
+        let unfold = ("unfold", "[[32, 9000], [], [], []]", "");
+        let last = r#"["", "[-1]", "False", ""]"#;
+        assert_eq!(forms(&[unfold, ("mean", "[[32, 8901, 100], [], [], []]", last)]), "differences of a running sum in [1]");
+        assert_eq!(forms(&[unfold, ("mul", "[[32, 8901, 100], [100]]", "")]), "");
+        let patches = ("im2col", "[[16, 3, 64, 64], [], [], [], []]", "");
+        assert_eq!(forms(&[patches, ("bmm", "[[16, 32, 147], [16, 147, 3364]]", "")]), "a convolution in [0, 1]");
+    }
+
+    #[test]
+    fn powers_and_copies() {
+        assert_eq!(forms(&[("pow", "[[200, 300], []]", r#"["", "6"]"#)]), "a few multiplications in [0]");
+        assert_eq!(forms(&[("pow", "[[200, 300], []]", r#"["", "2"]"#), ("pow", "[[200, 300], []]", r#"["", "2.5"]"#)]), "");
+        let repeat = ("repeat", "[[1, 300], []]", "");
+        assert_eq!(forms(&[repeat, ("mul", "[[200, 300], [200, 300]]", "")]), "broadcasting in [0]");
+        assert_eq!(forms(&[repeat, ("mm", "[[200, 300], [300, 8]]", "")]), "");
     }
 }
