@@ -174,9 +174,9 @@ fn double(kernel: &PredictedKernel, ceilings: &Ceilings) -> Option<Static> {
     let ratio = rate(NumberType::F64)? / rate(NumberType::F32)?;
     (ratio < FAST_DOUBLE).then(|| Static {
         rule: "fp64-used",
-        what: format!("has {count} instructions on 64-bit floats, at which the GPU is {:.0} times slower", 1.0 / ratio),
-        why: "the device has few units for 64-bit numbers, and each takes twice the memory traffic",
-        help: "compute in `float32` where the accuracy allows",
+        what: format!("has {count} instructions on 64-bit floats, which are {:.0} times slower on this GPU", 1.0 / ratio),
+        why: "the device has few 64-bit units, and each number takes twice the memory traffic",
+        help: "compute in `float32` if the accuracy allows",
         // The rule itself counts it, from the HLO.
         part: None,
     })
