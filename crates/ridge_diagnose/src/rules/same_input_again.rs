@@ -34,7 +34,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let again = calls.again as f64 / calls.calls as f64;
         let share = case.part_within(&place)? * again;
         let words = format!(
-            "`{}` computes {} of the time what it has computed before: the same input again, with the same weights",
+            "`{}` spends {} of the time recomputing earlier results: the same input again, with the same weights",
             short(&calls.module),
             percent(share)
         );
@@ -43,10 +43,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         (share >= LEAST).then(|| {
             Finding::new(words)
                 .at(Some(case.place_of_python(&place)))
-                .number("calls whose input was compared", Quantity::new(calls.calls as f64, Unit::Count, Basis::Counted))
-                .number("of them had the input of an earlier call", Quantity::new(again, Unit::Share, Basis::Counted))
-                .why("the module doesn't train there, so the result for an input is always the same")
-                .help("compute it once before the loop and keep the result, or cache it by input; compute it anew only when the weights change")
+                .number("calls compared by input", Quantity::new(calls.calls as f64, Unit::Count, Basis::Counted))
+                .number("calls with the input of an earlier call", Quantity::new(again, Unit::Share, Basis::Counted))
+                .why("the module isn't trained here, so the same input always has the same result")
+                .help("compute the result once before the loop, or cache it by input; recompute only when the weights change")
                 .claims(claim)
                 .priced(share * 0.8, (share * 1.15).min(1.0))
         })
