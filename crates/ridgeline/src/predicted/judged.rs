@@ -107,7 +107,7 @@ fn coalescing(kernel: &PredictedKernel) -> Option<Static> {
             found.needed,
             percent(found.excess())
         ),
-        why: "threads of a warp touch addresses that lie apart, so each access fetches sectors of 32 bytes for a few of them",
+        why: "threads of a warp access scattered addresses, so each access fetches 32-byte sectors for only a few threads",
         help: "let the fastest dimension of the operands be that of the result: move the transpose to where the array is made",
         part: Some(found.excess() * busy),
     })
@@ -145,7 +145,7 @@ fn few_blocks(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
             f64::from(target.cores) - blocks,
             target.cores
         ),
-        why: "a block runs on one multiprocessor, so the others do nothing unless another stream has work",
+        why: "a block runs on one multiprocessor, so the other multiprocessors are idle unless another stream has work",
         help: "more work in one launch: batch it with `vmap`, or split a long reduction",
         part: Some(part),
     })
