@@ -27,7 +27,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let found = case.findings_of_waits(copies_and_waits, message, says, Action::Asynchronous);
     let explained = |finding: Finding| {
         finding
-            .why("the host launches nothing while it waits for the copy, so the device has no work queued when the copy finishes")
+            .why("the host launches nothing while it waits for the copy, so the device runs out of work before the copy finishes")
             .help("copy asynchronously from pinned memory (`cudaMemcpyAsync` on a stream; in PyTorch `tensor.to(device, non_blocking=True)`), and synchronize only where the value is used")
     };
     Ok(found.map(|(_, finding)| explained(finding)).collect())

@@ -70,7 +70,7 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
                 Quantity::new(share, Unit::Share, Basis::Measured),
             )
             .number("eligible warps per cycle", Quantity::new(eligible, Unit::Number, Basis::Measured))
-            .why("less than one warp per cycle is ready to issue, so there is no other work to hide the stall")
+            .why("less than one warp per cycle is ready to issue, so nothing else can hide the stall")
             .help(*help);
     Some((finding, (share * (1.0 - eligible)) as f32))
 }
