@@ -241,7 +241,7 @@ mod tests {
     fn a_square_matrix_of_singular_vectors() {
         let full = ("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "True", "", ""]"#);
         let first = ("matmul", "[[1, 1200, 32], [1, 32, 32]]", "");
-        assert_eq!(forms(&[full, first]), "the vectors that belong to a singular value in [0]");
+        assert_eq!(forms(&[full, first]), "only the vectors with a singular value in [0]");
         assert_eq!(forms(&[full, ("mm", "[[1200, 1200], [1200, 7]]", "")]), "");
         assert_eq!(forms(&[("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "False", "", ""]"#), first]), "");
         assert_eq!(forms(&[("linalg_svd", "[[40, 32], [], [], []]", r#"["", "True", "", ""]"#), first]), "");
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn matrices_that_are_written_out() {
-        let solve = "a solution for the right-hand side alone in [0, 1]";
+        let solve = "solving for the right-hand side directly in [0, 1]";
         assert_eq!(forms(&[("linalg_inv", "[[900, 900]]", ""), ("mm", "[[900, 900], [900, 3]]", "")]), solve);
         assert_eq!(forms(&[("inverse", "[[900, 900]]", ""), ("mm", "[[3, 900], [900, 900]]", "")]), solve);
         // For as many right-hand sides there is nothing to save.

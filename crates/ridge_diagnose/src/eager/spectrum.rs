@@ -67,10 +67,10 @@ fn convolution(at: usize, node: &Node<'_>) -> Option<Match> {
 }
 
 const REAL: Form = Form {
-    does: "transforms real numbers ({}) as if they were complex",
+    does: "goes to transforming real numbers ({}) as if they were complex",
     instead: "a transform of real numbers",
-    why: "half of the spectrum of real numbers is the conjugate of the other half",
-    help: "use `torch.fft.rfft` and `irfft` (`rfft2`, `rfftn` for several dimensions), which compute and keep one half; what is done to the spectrum takes half as long, too",
+    why: "half of a real signal's spectrum is the conjugate of the other half",
+    help: "use `torch.fft.rfft` and `irfft` (`rfft2`, `rfftn` for several dimensions), which compute and store one half; work on the spectrum also takes half as long",
     left: LeftBy::Parts(0.4, 0.75),
 };
 

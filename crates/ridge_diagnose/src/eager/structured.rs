@@ -118,33 +118,33 @@ fn one_hot(rest: &Nodes<'_>) -> Option<Match> {
 }
 
 const INVERSE: Form = Form {
-    does: "inverts a matrix of {} only to multiply by the inverse",
-    instead: "a solution for the right-hand side alone",
-    why: "an inverse solves for as many right-hand sides as the matrix has columns, and is less accurate",
+    does: "goes to inverting a matrix of {} only to multiply by the inverse",
+    instead: "solving for the right-hand side directly",
+    why: "an inverse solves one right-hand side per column of the matrix, and is less accurate",
     help: "use `torch.linalg.solve(m, b)` instead of `torch.linalg.inv(m) @ b` (`torch.cholesky_solve` if `m` is symmetric and positive); factorize once if `m` stays the same",
     left: LeftBy::Price,
 };
 
 const DIAGONAL: Form = Form {
-    does: "multiplies by a diagonal matrix of {} that is written out",
+    does: "goes to multiplying by a dense diagonal matrix of {}",
     instead: "scaling rows or columns",
-    why: "all but one element of each row are zeros, and a product of matrices multiplies by each of them",
+    why: "all but one element of each row are zeros, but the matrix product multiplies by all of them",
     help: "use `d[:, None] * x` instead of `torch.diag(d) @ x`, and `x * d` instead of `x @ torch.diag(d)`",
     left: LeftBy::OwnPrice,
 };
 
 const KRONECKER: Form = Form {
-    does: "multiplies by a Kronecker product of {} that is written out",
+    does: "goes to multiplying by a materialized Kronecker product of {}",
     instead: "one small product along each dimension",
-    why: "a Kronecker product is two small matrices, each of which works on its own dimension of the vector",
-    help: "reshape the vector to a matrix and multiply from both sides: `a @ x.reshape(n, m) @ b.T` instead of `torch.kron(a, b) @ x`",
+    why: "a Kronecker product is two small matrices, each acting on its own dimension of the vector",
+    help: "reshape the vector to a matrix and multiply it from both sides: `a @ x.reshape(n, m) @ b.T` instead of `torch.kron(a, b) @ x`",
     left: LeftBy::Price,
 };
 
 const ONE_HOT: Form = Form {
-    does: "multiplies one-hot rows of {} by a matrix",
+    does: "goes to multiplying one-hot rows of {} by a matrix",
     instead: "indexing rows",
-    why: "each row has a single one, so the product copies one row of the matrix and multiplies all others by zero",
+    why: "each one-hot row selects one row of the matrix, but the product multiplies all other rows by zero",
     help: "index the rows: `weight[indices]`, `torch.nn.functional.embedding(indices, weight)`, or `torch.nn.Embedding`",
     left: LeftBy::OwnPrice,
 };

@@ -21,10 +21,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let longer = next_short(slow)? as f64 / slow as f64;
     let better = Work::of(site.cost(carrier)?)?.times(left * longer * site.program.events(carrier) as f64);
     Some(Rewrite {
-        does: "takes Fourier transforms of a length with a large prime factor",
+        does: "goes to Fourier transforms of a length with a large prime factor",
         instead: "transforms of the next length that is a product of small primes",
-        why: "the fast Fourier transform splits a length into its factors; a large prime needs a longer transform, or a pass over all pairs of points",
-        help: "pad with zeros to a length of small factors where the result allows it, as in convolutions and correlations (`n = scipy.fft.next_fast_len(n)`, or a power of two), or choose a grid of such a size",
+        why: "the fast Fourier transform splits a length into its factors; a large prime factor needs a longer transform or a quadratic pass",
+        help: "if the result allows it, as in convolutions and correlations, zero-pad to a length with small prime factors (`n = scipy.fft.next_fast_len(n)`, or a power of two); otherwise choose a grid of such a size",
         at: id,
         old: vec![carrier],
         better,

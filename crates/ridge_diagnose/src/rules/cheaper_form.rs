@@ -62,8 +62,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>, form: &Priced) -> Finding {
             format!("in {} of `{}`: {}", count(old.len() as u64, "operation", "operations"), program.function(case), list(&names, 3)),
             case.per_unit(form.ns),
         )
-        .number(format!("at least, by its price, for {}", rewrite.instead), Quantity::nanos(part(form.left.least), Basis::Modelled))
-        .number("at most", Quantity::nanos(part(form.left.most), Basis::Modelled))
+        .number(format!("predicted minimum for {}", rewrite.instead), Quantity::nanos(part(form.left.least), Basis::Modelled))
+        .number("predicted maximum", Quantity::nanos(part(form.left.most), Basis::Modelled))
         .why(rewrite.why)
         .help(rewrite.help)
         .made_by(library);
@@ -93,8 +93,8 @@ fn of_calls(case: &Case<'_>, form: &PricedCalls) -> Finding {
         .about(EventRow::known(row).map(Subject::Event))
         .seen(seen.as_ref())
         .number(format!("in {}{gradients}", list(&names, 3)), case.per_unit(ns as i64))
-        .number(format!("at least, by its price, for {instead}"), Quantity::nanos(part(left.least), Basis::Modelled))
-        .number("at most", Quantity::nanos(part(left.most), Basis::Modelled))
+        .number(format!("predicted minimum for {instead}"), Quantity::nanos(part(left.least), Basis::Modelled))
+        .number("predicted maximum", Quantity::nanos(part(left.most), Basis::Modelled))
         .fact("which array a call reads is inferred from sizes".to_owned())
         .why(*why)
         .help(*help);

@@ -50,15 +50,15 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))).collect();
     let restarted = restarted(case, &loaders);
     let help = if restarted.is_some() || has_workers && starts_workers(case, &claim) {
-        "keep the workers from one pass over the data to the next: `DataLoader(..., persistent_workers=True)`; for a small data set in memory `num_workers=0` is faster"
+        "keep the workers between passes over the data: `DataLoader(..., persistent_workers=True)`; for a small in-memory data set, `num_workers=0` is faster"
     } else if has_workers && hands_over(case, &claim) {
-        "a batch takes longer to hand over from one process to another than to make: load in the program itself (`num_workers=0`), or make batches larger"
+        "passing a batch between processes takes longer than making it: load in the main process (`num_workers=0`), or use larger batches"
     } else if has_workers {
-        "give the loader more workers or less to do: decode and augment ahead of time, or on the device"
+        "add loader workers or reduce their work: decode and augment ahead of time, or on the device"
     } else if takes_rows(case, &claim) {
-        "take a whole batch at once in place of row by row: a `BatchSampler` as `sampler` with `batch_size=None`, so that `__getitem__` gets all indices of a batch, or index the tensors themselves; if reading a row takes long, `num_workers`"
+        "fetch a whole batch at once instead of row by row: pass a `BatchSampler` as `sampler` with `batch_size=None`, and `__getitem__` gets all indices of a batch; or index the tensors directly; if reading a row is slow, set `num_workers`"
     } else {
-        "load in other processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
+        "load in worker processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
     };
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
@@ -70,7 +70,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .at(example.and_then(|row| case.line_of_row(row.0)))
         .about(example.map(Subject::Event))
         .number("idle while data was loaded", case.per_unit(ns))
-        .why("the next batch is made by the thread that launches the work, or is not ready when it is needed")
+        .why("the thread that launches the work also makes the next batch, or the batch isn't ready in time")
         .help(help)
         .seen(seen.as_ref())
         .claims(claim)

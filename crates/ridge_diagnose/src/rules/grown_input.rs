@@ -46,7 +46,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     if case.trace().operator_shapes.is_empty() {
         return Err(CannotTell::because(
-            "the capture has no shapes of operators",
+            "the capture has no operator shapes",
             "ridgeline record -- python PROGRAM.py",
         ));
     }
@@ -82,7 +82,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let sizes = grown.iter().map(|(_, size, _)| *size);
     let names = distinct(weighed.iter().map(|name| case.trace().strings.get(*name)));
     let finding = Finding::new(format!(
-        "{} of the time computes a whole sequence again for each new element: inputs grow from {} to {}",
+        "{} of the time recomputes a whole sequence for each new element: inputs grow from {} to {}",
         percent(share),
         sizes.clone().min().unwrap_or(0),
         sizes.max().unwrap_or(0),
@@ -90,11 +90,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .at(case.line_of_row(longest))
     .about(EventRow::known(longest).map(Subject::Event))
     .seen(seen.as_ref())
-    .number("calls whose inputs grow", case.count_per_unit(grown.len() as u64))
-    .number("of their work is for what is new", Quantity::new(left, Unit::Share, Basis::Counted))
-    .fact(format!("with weights in {}", list(&names, 3)))
-    .why("what was computed for the elements before is thrown away and computed again, so the work grows with the square of the length")
-    .help("keep the state and give the model only what is new: the hidden state of a recurrent network, keys and values of attention (a cache); or compute all positions in one call")
+    .number("calls with growing inputs", case.count_per_unit(grown.len() as u64))
+    .number("of their work is for new elements", Quantity::new(left, Unit::Share, Basis::Counted))
+    .fact(format!("weights used by {}", list(&names, 3)))
+    .why("results for earlier elements are discarded and recomputed, so the work grows with the square of the length")
+    .help("keep the state and pass the model only new elements: the hidden state of a recurrent network, or a cache of attention keys and values; or compute all positions in one call")
     .claims(claim)
     .priced(share * (1.0 - (SLOWER * left).min(0.9)), share * (1.0 - left));
     Ok(vec![finding])

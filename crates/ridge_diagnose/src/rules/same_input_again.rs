@@ -35,14 +35,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let share = case.part_within(&place)? * again;
         let form = form(&calls.module);
         let words =
-            format!("`{}` computes {} of the time what it has computed before: {}", short(&calls.module), percent(share), form.same);
+            format!("`{}` spends {} of the time recomputing earlier results: {}", short(&calls.module), percent(share), form.same);
         let part = share / case.busy_share().filter(|busy| *busy > 0.0)?;
         let claim = case.work().map(|work| (work.at, part.min(1.0) as f32));
         (share >= LEAST).then(|| {
             Finding::new(words)
                 .at(Some(case.place_of_python(&place)))
-                .number("calls whose input was compared", Quantity::new(calls.calls as f64, Unit::Count, Basis::Counted))
-                .number("of them had the input of an earlier call", Quantity::new(again, Unit::Share, Basis::Counted))
+                .number("calls compared by input", Quantity::new(calls.calls as f64, Unit::Count, Basis::Counted))
+                .number("calls with the input of an earlier call", Quantity::new(again, Unit::Share, Basis::Counted))
                 .why(form.why)
                 .help(form.help)
                 .claims(claim)
@@ -75,8 +75,8 @@ fn form(called: &str) -> Form {
         },
         _ => Form {
             same: "the same input again, with the same weights",
-            why: "the module doesn't train there, so the result for an input is always the same",
-            help: "compute it once before the loop and keep the result, or cache it by input; compute it again only when the weights change",
+            why: "the module isn't trained here, so the same input always has the same result",
+            help: "compute the result once before the loop, or cache it by input; recompute only when the weights change",
         },
     }
 }
