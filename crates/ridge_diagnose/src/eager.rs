@@ -66,16 +66,14 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
             .filter(|(_, call)| !call.is_backward)
             .map(|(at, call)| (first + at, node(case, call, &read)))
             .collect();
-        for at in 0..nodes.len() {
-            let rest = &nodes[at..nodes.len().min(at + REACH)];
-            for one in found(rest) {
-                let (_, places) = forms.entry(one.form.does).or_insert_with(|| (one.form, Places::default()));
-                places.calls.extend(one.calls);
-                places.better = places.better.plus(one.better);
-                places.now = places.now.plus(one.now);
-                if elements(&one.large) > elements(&places.large) {
-                    places.large = one.large;
-                }
+        let near = (0..nodes.len()).flat_map(|at| found(&nodes[at..nodes.len().min(at + REACH)]));
+        for one in near.chain(structured::kronecker(&nodes)) {
+            let (_, places) = forms.entry(one.form.does).or_insert_with(|| (one.form, Places::default()));
+            places.calls.extend(one.calls);
+            places.better = places.better.plus(one.better);
+            places.now = places.now.plus(one.now);
+            if elements(&one.large) > elements(&places.large) {
+                places.large = one.large;
             }
         }
     }
@@ -190,7 +188,8 @@ mod tests {
             })
             .enumerate()
             .collect();
-        let texts = found(&nodes).into_iter().map(|one| format!("{} in {:?}", one.form.instead, one.calls));
+        let all = found(&nodes).into_iter().chain(structured::kronecker(&nodes));
+        let texts = all.map(|one| format!("{} in {:?}", one.form.instead, one.calls));
         texts.collect::<Vec<_>>().join("; ")
     }
 
@@ -241,7 +240,7 @@ mod tests {
     fn a_square_matrix_of_singular_vectors() {
         let full = ("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "True", "", ""]"#);
         let first = ("matmul", "[[1, 1200, 32], [1, 32, 32]]", "");
-        assert_eq!(forms(&[full, first]), "only the vectors with a singular value in [0]");
+        assert_eq!(forms(&[full, first]), "the vectors with a singular value in [0]");
         assert_eq!(forms(&[full, ("mm", "[[1200, 1200], [1200, 7]]", "")]), "");
         assert_eq!(forms(&[("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "False", "", ""]"#), first]), "");
         assert_eq!(forms(&[("linalg_svd", "[[40, 32], [], [], []]", r#"["", "True", "", ""]"#), first]), "");
@@ -306,11 +305,35 @@ mod tests {
     }
 
     #[test]
+    fn elements_that_are_picked_from_a_product() {
+        let product = ("mm", "[[768, 40], [40, 5000]]", "");
+        let gather = ("gather", "[[768, 5000], [], [768, 2], []]", "");
+        let few = "one dot product for each element that is used in [0, 1]";
+        assert_eq!(forms(&[product, gather]), few);
+        let biased = ("add", "[[768, 5000], [5000], []]", "");
+        assert_eq!(forms(&[product, biased, gather]), "one dot product for each element that is used in [0, 1, 2]");
+        // Sums over all of it, and most of it.
+        assert_eq!(forms(&[product, ("logsumexp", "[[768, 5000], [], []]", ""), gather]), "");
+        assert_eq!(forms(&[product, ("gather", "[[768, 5000], [], [768, 4000], []]", "")]), "");
+    }
+
+    #[test]
+    fn images_that_are_enlarged_too_early() {
+        let larger = ("upsample_bilinear2d", "[[8, 64, 32, 32], [], [], []]", "");
+        let classes = ("conv2d", "[[8, 64, 128, 128], [6, 64, 1, 1], [6], [], [], [], []]", "");
+        let low = "the convolution at low resolution, and then upsampling its result in [0, 1]";
+        assert_eq!(forms(&[larger, classes]), low);
+        assert_eq!(forms(&[larger, ("relu", "[[8, 64, 128, 128]]", ""), classes]), "");
+        let wide = ("conv2d", "[[8, 64, 128, 128], [6, 64, 3, 3], [6], [], [], [], []]", "");
+        assert_eq!(forms(&[larger, wide]), "");
+    }
+
+    #[test]
     fn one_matrix_that_is_factorized_again() {
-        let (inverse, determinant) = (("linalg_inv", "[[300, 300]]", ""), ("linalg_slogdet", "[[300, 300]]", ""));
-        assert_eq!(forms(&[inverse, ("mv", "[[300, 300], [300]]", ""), determinant]), "one factorization for both in [0, 2]");
+        let (factor, determinant) = (("linalg_cholesky", "[[300, 300], []]", ""), ("linalg_slogdet", "[[300, 300]]", ""));
+        assert_eq!(forms(&[factor, ("mv", "[[300, 300], [300]]", ""), determinant]), "one factorization for both in [0, 2]");
         // Another matrix is made in between, or the same function is called for the next one.
-        assert_eq!(forms(&[inverse, ("add", "[[300, 300], [300, 300], []]", ""), determinant]), "");
+        assert_eq!(forms(&[factor, ("add", "[[300, 300], [300, 300], []]", ""), determinant]), "");
         assert_eq!(forms(&[determinant, determinant]), "");
         let expand = ("expand", "[[1, 300, 300], [], []]", "");
         assert_eq!(forms(&[expand, ("linalg_cholesky", "[[64, 300, 300], []]", "")]), "one factorization for the batch in [1]");

@@ -304,6 +304,18 @@ pub(crate) static PARTS: &[Part] = &[
         source: "https://docs.pytorch.org/docs/stable/func.html",
     },
     Part {
+        signs: &[
+            Host("torch/_functorch/eager_transforms.py:jac"),
+            Host("torch/_functorch/eager_transforms.py:hessian"),
+            Host("torch/_functorch/eager_transforms.py:_chunked_standard_basis"),
+        ],
+        pass: Any,
+        does: "takes whole Hessians or Jacobians (`torch.func.hessian`, `jacrev`, `jacfwd`)",
+        why: "each row or column is a derivative of its own, and a Hessian has as many as there are parameters",
+        help: "if the matrix is only multiplied by a vector, take that product: `torch.func.jvp` or `vjp` for a Jacobian, and for a Hessian-vector product `torch.func.jvp(torch.func.grad(f), (x,), (v,))`",
+        source: "https://docs.pytorch.org/docs/stable/func.html",
+    },
+    Part {
         signs: &[Host("torch/optim/lbfgs.py")],
         pass: Any,
         does: "goes to L-BFGS steps (`torch.optim.LBFGS`)",

@@ -39,7 +39,7 @@ fn repeated(rest: &Nodes<'_>) -> Option<Match> {
 }
 
 const POWER: Form = Form {
-    does: "raises {} numbers to a whole power by the general power function",
+    does: "goes to raising {} numbers to a whole power with the general `pow` function",
     instead: "a few multiplications",
     why: "the general power function takes a logarithm and an exponential of each element",
     help: "square twice for a fourth power: `y = x * x; y * y`; `x.square()` and `x ** 3` are multiplications already",
@@ -47,7 +47,7 @@ const POWER: Form = Form {
 };
 
 const REPEAT: Form = Form {
-    does: "copies an array with `repeat` to the size {} that the next operator would broadcast it to",
+    does: "goes to copying an array with `repeat` to {}, a size to which the next operator would broadcast it",
     instead: "broadcasting",
     why: "`repeat` writes every copy to memory, where an operator on each element reads one row again",
     help: "leave out `repeat`, or use `expand`, which copies nothing",

@@ -78,7 +78,7 @@ fn shared(rest: &Nodes<'_>) -> Option<Match> {
 }
 
 const TWICE: Form = Form {
-    does: "factorizes a matrix of {} twice by different methods",
+    does: "goes to factorizing a matrix of {} twice by different methods",
     instead: "one factorization for both",
     why: "a factor gives the determinant, the inverse and solutions alike, and finding it is most of the work",
     help: "for a positive definite matrix: `l = torch.linalg.cholesky(m)`, then `torch.cholesky_solve(b, l)` for solutions and `2 * l.diagonal().log().sum()` for the logarithm of the determinant; otherwise `torch.linalg.lu_factor` and `lu_solve`",
@@ -86,7 +86,7 @@ const TWICE: Form = Form {
 };
 
 const SHARED: Form = Form {
-    does: "factorizes one matrix again for each member of a batch ({})",
+    does: "goes to factorizing one matrix again for every member of a batch ({})",
     instead: "one factorization for the batch",
     why: "`expand` repeats the matrix for every member, and a batched solver doesn't know that all are the same",
     help: "give the solver the matrix itself, with the members as columns of one right-hand side: `torch.linalg.solve(m, b.mT).mT`",

@@ -75,7 +75,7 @@ const REAL: Form = Form {
 };
 
 const LENGTH: Form = Form {
-    does: "takes Fourier transforms of {} points, a length with a large prime factor",
+    does: "goes to Fourier transforms of {} points, a length with a large prime factor",
     instead: "transforms of the next length that is a product of small primes",
     why: "the fast Fourier transform splits a length into its factors; a large prime needs a longer transform, or a pass over all pairs of points",
     help: "pad with zeros where the result allows it, as in convolutions and correlations: `torch.fft.rfft(x, n=scipy.fft.next_fast_len(len))`, or choose a length of small factors",
@@ -85,7 +85,7 @@ const LENGTH: Form = Form {
 const LENGTH_LONG: Form = Form { left: LeftBy::Parts(0.1, 0.6), ..LENGTH };
 
 const CONVOLUTION: Form = Form {
-    does: "convolves directly with a long window of {} elements",
+    does: "goes to direct convolution with a long window of {} elements",
     instead: "a convolution by Fourier transforms",
     why: "a direct convolution takes as many multiplications for each element as the window has, a Fourier transform the logarithm of the length",
     help: "transform both with `torch.fft.rfft(x, n)` for `n` of at least both lengths together, multiply, and take `torch.fft.irfft`; `torchaudio.functional.fftconvolve` does this",

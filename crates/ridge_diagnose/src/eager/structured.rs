@@ -15,7 +15,6 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     match node.name {
         "linalg_inv" | "inverse" | "linalg_inv_ex" => inverse(rest),
         "diag" | "diag_embed" | "diagflat" => diagonal(rest),
-        "kron" => kronecker(rest),
         "one_hot" => one_hot(rest),
         _ => None,
     }
@@ -72,22 +71,33 @@ fn diagonal(rest: &Nodes<'_>) -> Option<Match> {
     })
 }
 
-fn kronecker(rest: &Nodes<'_>) -> Option<Match> {
-    let (at, node) = rest.first()?;
-    let [one, other, ..] = node.arrays else { return None };
-    let ([rows, columns], [more_rows, more_columns]) = (&one[..], &other[..]) else { return None };
-    let sizes = [rows, columns, more_rows, more_columns].map(|extent| *extent as f64);
-    let [rows, width, more_rows, more_width] = sizes;
-    let (product_at, product, is_left) = multiplied(rest, rows * width * more_rows * more_width)?;
-    if rows.min(more_rows) < 4.0 {
-        return None;
+/// Kronecker products, however long before they are multiplied by.
+pub(super) fn kronecker(all: &Nodes<'_>) -> Vec<Match> {
+    let mut made: Vec<(usize, [f64; 4])> = Vec::new();
+    let mut found = Vec::new();
+    for (at, node) in all {
+        if let ("kron", [one, other, ..]) = (node.name, node.arrays)
+            && let ([rows, width], [more_rows, more_width]) = (&one[..], &other[..])
+        {
+            made.push((*at, [rows, width, more_rows, more_width].map(|extent| *extent as f64)));
+        }
+        let Some(product) = node.product else { continue };
+        let count = |sizes: &[f64; 4]| sizes.iter().product::<f64>();
+        let is_left = |sizes: &[f64; 4]| product.batch * product.m * product.k == count(sizes);
+        let is_it = |sizes: &[f64; 4]| is_left(sizes) || product.batch * product.k * product.n == count(sizes);
+        if let Some((kron, sizes)) = made.iter().rev().find(|(_, sizes)| is_it(sizes) && sizes[0].min(sizes[2]) >= 4.0) {
+            found.push(by_sides(*kron, *at, *sizes, columns_of(&product, is_left(sizes))));
+        }
     }
-    let columns = columns_of(&product, is_left);
+    found
+}
+
+fn by_sides(kron: usize, product: usize, [rows, width, more_rows, more_width]: [f64; 4], columns: f64) -> Match {
     let matrix = 2.0 * columns * (rows * width * more_width + rows * more_rows * more_width);
     let bytes = WIDTH * columns * 2.0 * (width * more_width + rows * more_rows);
     let large = vec![(rows * more_rows) as i64, (width * more_width) as i64];
     let better = Work { matrix, bytes, ..Work::default() };
-    Some(Match { form: KRONECKER, calls: vec![*at, product_at], better, now: Work::default(), large })
+    Match { form: KRONECKER, calls: vec![kron, product], better, now: Work::default(), large }
 }
 
 /// Indices as rows of zeros and a one, converted perhaps, and multiplied by a matrix.

@@ -55,7 +55,7 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     old.extend(Some(id).filter(|id| site.program.ran.contains_key(id)));
     Some(Rewrite {
         does: "goes to a loop with independent iterations",
-        instead: "all of them as one batch",
+        instead: "one batch of all of them",
         why: "each iteration runs its small operations one by one, though no iteration needs the result of another",
         help: "use `jax.vmap(f)(xs)` instead of `jax.lax.map(f, xs)` or of a `scan` without carry, or `jax.lax.map(f, xs, batch_size=…)` if the whole batch doesn't fit in memory",
         at,

@@ -25,7 +25,7 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let better = Work { plain: 2.0 * terms, bytes: 2.0 * terms * site.width(id), ..Work::default() };
     Some(Rewrite {
         does: "goes to computing a whole product of two matrices to read only its diagonal",
-        instead: "only the diagonal sums",
+        instead: "the sums on the diagonal",
         why: "each diagonal element is one sum over a row and a column, but the full product computes such a sum for every row and every column",
         help: "multiply elementwise and sum: `(a * b.T).sum(axis=1)` or `jnp.einsum('ij,ji->i', a, b)` instead of `jnp.diag(a @ b)`, `(a * b.T).sum()` instead of `jnp.trace(a @ b)`; for a sum or difference of matrices, take the diagonal of each, such as variances instead of the whole covariance",
         at: id,

@@ -55,7 +55,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut weighed = Vec::new();
     for ((name, ..), sizes) in sites(case, all) {
         let Some(by) = growth(&sizes.calls) else { continue };
-        if has_weights(case.trace().strings.get(name)) {
+        let word = case.trace().strings.get(name);
+        if has_weights(word) || is_of_pairs(word) {
             weighed.push(name);
         }
         grown.extend(sizes.calls.iter().map(|(at, size)| (*at, *size, by)));
@@ -81,9 +82,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_during(rows.iter().copied());
     let sizes = grown.iter().map(|(_, size, _)| *size);
     let names = distinct(weighed.iter().map(|name| case.trace().strings.get(*name)));
+    let of_pairs = names.iter().all(|name| is_of_pairs(name));
     let finding = Finding::new(format!(
-        "{} of the time recomputes a whole sequence for each new element: inputs grow from {} to {}",
+        "{} of the time recomputes {}: inputs grow from {} to {}",
         percent(share),
+        if of_pairs { "the distances to all earlier rows for each new one" } else { "a whole sequence for each new element" },
         sizes.clone().min().unwrap_or(0),
         sizes.max().unwrap_or(0),
     ))
@@ -92,9 +95,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .seen(seen.as_ref())
     .number("calls with growing inputs", case.count_per_unit(grown.len() as u64))
     .number("of their work is for new elements", Quantity::new(left, Unit::Share, Basis::Counted))
-    .fact(format!("weights used by {}", list(&names, 3)))
+    .fact(format!("computed by {}", list(&names, 3)))
     .why("results for earlier elements are discarded and recomputed, so the work grows with the square of the length")
-    .help("keep the state and pass the model only new elements: the hidden state of a recurrent network, or a cache of attention keys and values; or compute all positions in one call")
+    .help(if of_pairs {
+        "compute the distances to the new row only and combine them with the result so far: `nearest = torch.minimum(nearest, torch.cdist(x, new).squeeze(-1))`"
+    } else {
+        "keep the state and pass the model only new elements: the hidden state of a recurrent network, or a cache of attention keys and values; or compute all positions in one call"
+    })
     .claims(claim)
     .priced(share * (1.0 - (SLOWER * left).min(0.9)), share * (1.0 - left));
     Ok(vec![finding])
@@ -169,6 +176,11 @@ fn growth(calls: &[(usize, i64)]) -> Option<i64> {
 fn has_weights(name: &str) -> bool {
     let words = ["linear", "addmm", "gru", "lstm", "rnn_tanh", "rnn_relu", "conv1d", "conv2d", "conv3d"];
     name.strip_prefix("aten::").is_some_and(|name| words.contains(&name))
+}
+
+/// Whether an operator combines each row of one array with each of another.
+fn is_of_pairs(name: &str) -> bool {
+    matches!(name.strip_prefix("aten::"), Some("cdist" | "_cdist_forward"))
 }
 
 #[cfg(test)]

@@ -178,11 +178,9 @@ fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Opti
     if loops.count == 0 {
         return None;
     }
-    let backward: FxHashSet<u32> =
-        trace.backwards.iter().filter(|link| called.contains(&link.forward)).map(|link| link.event).collect();
-    let is_gradient = |call: &OperatorCall| call.is_backward && backward.contains(&call.row);
+    let gradients = gradients_of(case, &called);
     let (mut spans, mut last) = (loops.spans.clone(), None::<usize>);
-    for (at, _) in all.iter().enumerate().filter(|(_, call)| is_gradient(call)) {
+    for at in gradients.iter().copied() {
         loops.calls.push(at);
         let joins = last.filter(|last| all[*last].process == all[at].process && at - last <= FEWEST_TURNS);
         spans.push((joins.map_or(all[at].span.0, |last| all[last].span.1), all[at].span.1));
@@ -192,10 +190,18 @@ fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Opti
         joined(case.claim_of_calls(loops.calls.iter().copied(), 1.0), case.claim_between(&Spans::of(spans), 1.0));
     let priced: f64 = all.iter().filter(|call| called.contains(&call.row)).map(|call| case.price_of_call(call)).sum();
     // A gradient takes twice the products of what it is the gradient of.
-    let price = if backward.is_empty() { priced } else { 3.0 * priced };
+    let price = if gradients.is_empty() { priced } else { 3.0 * priced };
     let ns = case.share_of(claim.iter().copied()) * case.wall().whole_ns() as f64;
     let left = Left::of(ns, price, price).map_or((0.1, 0.5), |left| (left.least, left.most));
     Some(Repeated { loops, claim, names, left, priced: price / ns.max(1.0) })
+}
+
+/// Positions of the calls for the gradients of the calls at the rows `called`.
+fn gradients_of(case: &Case<'_>, called: &FxHashSet<u32>) -> Vec<usize> {
+    let links = case.trace().backwards.iter().filter(|link| called.contains(&link.forward));
+    let backward: FxHashSet<u32> = links.map(|link| link.event).collect();
+    let all = case.operator_calls().calls.iter().enumerate();
+    all.filter(|(_, call)| call.is_backward && backward.contains(&call.row)).map(|(at, _)| at).collect()
 }
 
 /// Steps of a recurrence: its inputs are there before the loop begins.
@@ -353,11 +359,14 @@ fn masks(case: &Case<'_>) -> Option<Finding> {
     if loops.count == 0 {
         return None;
     }
+    // The gradient of each selection is an array of all rows.
+    let called: FxHashSet<u32> = claimed.iter().flat_map(|at| all[*at].rows()).collect();
+    claimed.extend(gradients_of(case, &called));
     let spans = Spans::of(loops.spans.iter().copied());
     let claim = joined(case.claim_of_calls(claimed, 1.0), case.claim_between(&spans, 1.0));
     finding(case, &loops, claim, |share| Form {
         message: format!(
-            "{} of the time goes to a loop that scans all rows once per group",
+            "{} of the time goes to a Python loop that masks all rows once per group",
             percent(share)
         ),
         why: "a Boolean mask reads every row to find the few rows of one group, so the work is rows times groups",
