@@ -1,5 +1,5 @@
-"""Watch what a PyTorch program does that no trace tells: the same input given again, padding, gradients that no optimizer reads,
-workers of loaders that are started again.
+"""Watch what a PyTorch program does that no trace tells: the same input given again, matrices that are factorized again, padding,
+gradients that no optimizer reads, workers of loaders that are started again.
 
 All of it is looked at from outside, in the first calls of modules and steps of optimizers, and written beside the samples
 (`docs/samples.md`). No operator is called for it: numbers of arrays of the host are read where they lie, those of a GPU not at all.
@@ -15,6 +15,7 @@ from ctypes import c_int32, c_int64, string_at
 from typing import Any
 
 from .own_files import OwnFiles, innermost
+from .torch_functions import TorchFunctions
 
 #: Calls of modules that are looked at; after them the program calls its modules as if nobody watched.
 _MOST_CALLS = 1 << 15
@@ -95,6 +96,7 @@ class TorchWatch:
         self._torch.compile = compiles
         self._hear_clearing()
         self._hear_loaders()
+        TorchFunctions(self._torch, self._called).start()
 
     def _hear_clearing(self) -> None:
         optimizer, watch = self._torch.optim.Optimizer, self
@@ -212,11 +214,20 @@ class TorchWatch:
             self._inner |= {id(child) for child in module.modules() if child is not module}
         return known.had_all(arrays, weights)
 
+    def _called(self, function: str, is_again: bool) -> None:
+        """A function got an argument, which it had before or not."""
+        entry = self._entry(function)
+        entry["calls"] += 1
+        entry["again"] += is_again
+
     def _entry_of(self, module: Any) -> dict[str, Any]:
+        return self._entry(type(module).__qualname__)
+
+    def _entry(self, name: str) -> dict[str, Any]:
         frame = self._frame()
-        key = (type(module).__qualname__, *(frame or ()))
+        key = (name, *(frame or ()))
         if key not in self._repeated:
-            self._repeated[key] = {"module": type(module).__qualname__, "calls": 0, "again": 0, "frame": frame}
+            self._repeated[key] = {"module": name, "calls": 0, "again": 0, "frame": frame}
         return self._repeated[key]
 
     def _look_at_indices(self, module: Any, inputs: Any) -> None:

@@ -107,6 +107,64 @@ def test_an_input_or_weight_that_changes_is_not_the_same(between: str) -> None:
     assert told == {}
 
 
+SYSTEM = """
+    matrix = torch.randn(80, 80) + 80 * torch.eye(80)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        # The matrix alone decides about a factorization, in whatever array it is.
+        ("torch.linalg.solve(matrix, torch.randn(80))", [["torch.linalg.solve", 10, 9]]),
+        ("torch.linalg.inv(matrix.clone())", [["torch.linalg.inv", 10, 9]]),
+        ("torch.fft.rfft(matrix, n=128)", [["torch.fft.rfft", 10, 9]]),
+        ("torch.linalg.solve(matrix + torch.rand(1), torch.ones(80))", []),
+        ("matrix[0, 0] += 1; torch.linalg.cholesky(matrix @ matrix.T)", []),
+        # A part of it, and what a gradient is wanted of.
+        ("torch.linalg.inv(matrix[:20, :20])", []),
+        ("torch.linalg.inv(matrix.clone().requires_grad_())", []),
+    ],
+)
+def test_functions_that_had_their_argument_before(call: str, told: list[list[Any]]) -> None:
+    found = watched(SYSTEM + f"\n    for _ in range(10):\n        {call}\n").get("repeated", [])
+    assert [[entry["module"], entry["calls"], entry["again"]] for entry in found] == told
+
+
+def test_scripts_and_compiled_programs_have_the_functions_themselves() -> None:
+    told = watched(
+        SYSTEM
+        + """
+    import pathlib, sys, tempfile
+    folder = tempfile.mkdtemp()
+    pathlib.Path(folder, "scripted.py").write_text(
+        "import torch\\n\\ndef inverse(matrix: torch.Tensor) -> torch.Tensor:\\n    return torch.linalg.inv(matrix) + torch.fft.rfft(matrix).real.sum()\\n"
+    )
+    sys.path.insert(0, folder)
+    from scripted import inverse
+    expected = inverse(matrix)
+    scripted, traced = torch.jit.script(inverse), torch.jit.trace(inverse, matrix)
+    compiled = torch.compile(inverse, backend="eager", fullgraph=True)
+    mapped = torch.func.vmap(inverse)(matrix[None])[0]
+    assert all(torch.allclose(found(matrix), expected) for found in (scripted, traced, compiled)) and torch.allclose(mapped, expected)
+    """
+    )
+    assert "repeated" not in told or all(entry["calls"] < 8 for entry in told["repeated"])
+
+
+def test_functions_that_are_called_often_get_their_place_again() -> None:
+    told = watched(
+        SYSTEM
+        + """
+    wrapper = torch.linalg.inv
+    for _ in range(300):
+        torch.linalg.inv(matrix)
+    assert torch.linalg.inv is not wrapper and torch.linalg.inv is wrapper.__wrapped__
+    """
+    )
+    assert [entry["calls"] for entry in told["repeated"]] == [256]
+
+
 def test_dropout_that_is_on_gives_other_results() -> None:
     told = watched(
         """

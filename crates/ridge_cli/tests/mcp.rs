@@ -183,7 +183,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
     client.end();
     expect![[r#"
         What holds this inference back?
-          1. warning[unfused-eager] 58% of the time goes to elementwise, copy and reduction work that runs operator by operator
+          1. warning[unfused-eager] 58% of the time goes to unfused elementwise, copy and reduction kernels, run operator by operator
           3976 characters
         How much can be saved where the loader is slow?
           saves: 7.2 ms to 11 ms (its share of the time; blind: 0 of 1 right) (modelled)

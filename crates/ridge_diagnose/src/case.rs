@@ -343,7 +343,7 @@ impl Case<'_> {
             return finding;
         }
         finding
-            .fact("less than half a second was judged, in which launches are slower: record a longer run")
+            .fact("less than half a second was analyzed, and launches are slower at the start: record a longer run")
             .information()
     }
 }

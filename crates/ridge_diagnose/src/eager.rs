@@ -13,11 +13,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 mod calls;
 mod chain;
+mod diagonal;
+mod elementwise;
+mod factors;
 mod pairwise;
 mod selection;
 mod singular;
 mod spectrum;
 mod structured;
+mod windows;
 
 /// Calls after one that makes an array in which those that read it are looked for.
 const REACH: usize = 32;
@@ -62,16 +66,14 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
             .filter(|(_, call)| !call.is_backward)
             .map(|(at, call)| (first + at, node(case, call, &read)))
             .collect();
-        for at in 0..nodes.len() {
-            let rest = &nodes[at..nodes.len().min(at + REACH)];
-            for one in found(rest) {
-                let (_, places) = forms.entry(one.form.does).or_insert_with(|| (one.form, Places::default()));
-                places.calls.extend(one.calls);
-                places.better = places.better.plus(one.better);
-                places.now = places.now.plus(one.now);
-                if elements(&one.large) > elements(&places.large) {
-                    places.large = one.large;
-                }
+        let near = (0..nodes.len()).flat_map(|at| found(&nodes[at..nodes.len().min(at + REACH)]));
+        for one in near.chain(structured::kronecker(&nodes)) {
+            let (_, places) = forms.entry(one.form.does).or_insert_with(|| (one.form, Places::default()));
+            places.calls.extend(one.calls);
+            places.better = places.better.plus(one.better);
+            places.now = places.now.plus(one.now);
+            if elements(&one.large) > elements(&places.large) {
+                places.large = one.large;
             }
         }
     }
@@ -94,6 +96,10 @@ fn found(rest: &Nodes<'_>) -> Vec<Match> {
         structured::find(rest),
         spectrum::find(rest),
         selection::find(rest),
+        diagonal::find(rest),
+        factors::find(rest),
+        windows::find(rest),
+        elementwise::find(rest),
     ];
     all.into_iter().flatten().collect()
 }
@@ -182,7 +188,8 @@ mod tests {
             })
             .enumerate()
             .collect();
-        let texts = found(&nodes).into_iter().map(|one| format!("{} in {:?}", one.form.instead, one.calls));
+        let all = found(&nodes).into_iter().chain(structured::kronecker(&nodes));
+        let texts = all.map(|one| format!("{} in {:?}", one.form.instead, one.calls));
         texts.collect::<Vec<_>>().join("; ")
     }
 
@@ -233,7 +240,7 @@ mod tests {
     fn a_square_matrix_of_singular_vectors() {
         let full = ("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "True", "", ""]"#);
         let first = ("matmul", "[[1, 1200, 32], [1, 32, 32]]", "");
-        assert_eq!(forms(&[full, first]), "the vectors that belong to a singular value in [0]");
+        assert_eq!(forms(&[full, first]), "the vectors with a singular value in [0]");
         assert_eq!(forms(&[full, ("mm", "[[1200, 1200], [1200, 7]]", "")]), "");
         assert_eq!(forms(&[("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "False", "", ""]"#), first]), "");
         assert_eq!(forms(&[("linalg_svd", "[[40, 32], [], [], []]", r#"["", "True", "", ""]"#), first]), "");
@@ -241,7 +248,7 @@ mod tests {
 
     #[test]
     fn matrices_that_are_written_out() {
-        let solve = "a solution for the right-hand side alone in [0, 1]";
+        let solve = "solving for the right-hand side directly in [0, 1]";
         assert_eq!(forms(&[("linalg_inv", "[[900, 900]]", ""), ("mm", "[[900, 900], [900, 3]]", "")]), solve);
         assert_eq!(forms(&[("inverse", "[[900, 900]]", ""), ("mm", "[[3, 900], [900, 900]]", "")]), solve);
         // For as many right-hand sides there is nothing to save.
@@ -271,5 +278,84 @@ mod tests {
         // All of it is read, and a part of something else.
         assert_eq!(forms(&[sort, first, ("mul", "[[64, 4096], [64, 4096]]", "")]), "");
         assert_eq!(forms(&[sort, ("slice", "[[64, 99], [], [], [], []]", "")]), "");
+    }
+
+    #[test]
+    fn lengths_and_long_windows() {
+        let transform = |points: &str, asked: &str| {
+            let (dims, values) = (format!("[[64, {points}], [], [], []]"), format!(r#"["", "{asked}", "-1", ""]"#));
+            forms(&[("fft_rfft", &dims, &values)])
+        };
+        let shorter = "transforms of the next length that is a product of small primes in [0]";
+        assert_eq!(transform("4099", ""), shorter);
+        assert_eq!(transform("4096", "4099"), shorter);
+        assert_eq!((transform("4096", ""), transform("4099", "4096")), (String::new(), String::new()));
+        let direct = ("conv1d", "[[8, 1, 48000], [1, 1, 8000], [], [], [], [], []]", "");
+        assert_eq!(forms(&[direct]), "a convolution by Fourier transforms in [0]");
+        assert_eq!(forms(&[("conv1d", "[[8, 64, 480], [64, 64, 9], [64], [], [], [], []]", "")]), "");
+    }
+
+    #[test]
+    fn the_diagonal_of_a_product() {
+        let product = ("mm", "[[900, 40], [40, 900]]", "");
+        let diagonal = ("diagonal", "[[900, 900], [], [], []]", "");
+        assert_eq!(forms(&[product, diagonal]), "one sum for each row in [0]");
+        assert_eq!(forms(&[product, diagonal, ("sum", "[[900, 900], []]", "")]), "");
+        assert_eq!(forms(&[product, ("exp", "[[900, 900]]", ""), diagonal]), "");
+    }
+
+    #[test]
+    fn elements_that_are_picked_from_a_product() {
+        let product = ("mm", "[[768, 40], [40, 5000]]", "");
+        let gather = ("gather", "[[768, 5000], [], [768, 2], []]", "");
+        let few = "one dot product for each element that is used in [0, 1]";
+        assert_eq!(forms(&[product, gather]), few);
+        let biased = ("add", "[[768, 5000], [5000], []]", "");
+        assert_eq!(forms(&[product, biased, gather]), "one dot product for each element that is used in [0, 1, 2]");
+        // Sums over all of it, and most of it.
+        assert_eq!(forms(&[product, ("logsumexp", "[[768, 5000], [], []]", ""), gather]), "");
+        assert_eq!(forms(&[product, ("gather", "[[768, 5000], [], [768, 4000], []]", "")]), "");
+    }
+
+    #[test]
+    fn images_that_are_enlarged_too_early() {
+        let larger = ("upsample_bilinear2d", "[[8, 64, 32, 32], [], [], []]", "");
+        let classes = ("conv2d", "[[8, 64, 128, 128], [6, 64, 1, 1], [6], [], [], [], []]", "");
+        let low = "the convolution at low resolution, and then upsampling its result in [0, 1]";
+        assert_eq!(forms(&[larger, classes]), low);
+        assert_eq!(forms(&[larger, ("relu", "[[8, 64, 128, 128]]", ""), classes]), "");
+        let wide = ("conv2d", "[[8, 64, 128, 128], [6, 64, 3, 3], [6], [], [], [], []]", "");
+        assert_eq!(forms(&[larger, wide]), "");
+    }
+
+    #[test]
+    fn one_matrix_that_is_factorized_again() {
+        let (factor, determinant) = (("linalg_cholesky", "[[300, 300], []]", ""), ("linalg_slogdet", "[[300, 300]]", ""));
+        assert_eq!(forms(&[factor, ("mv", "[[300, 300], [300]]", ""), determinant]), "one factorization for both in [0, 2]");
+        // Another matrix is made in between, or the same function is called for the next one.
+        assert_eq!(forms(&[factor, ("add", "[[300, 300], [300, 300], []]", ""), determinant]), "");
+        assert_eq!(forms(&[determinant, determinant]), "");
+        let expand = ("expand", "[[1, 300, 300], [], []]", "");
+        assert_eq!(forms(&[expand, ("linalg_cholesky", "[[64, 300, 300], []]", "")]), "one factorization for the batch in [1]");
+        assert_eq!(forms(&[expand, ("add", "[[64, 300, 300], [64, 300, 300], []]", "")]), "");
+    }
+
+    #[test]
+    fn windows_and_patches() {
+        let unfold = ("unfold", "[[32, 9000], [], [], []]", "");
+        let last = r#"["", "[-1]", "False", ""]"#;
+        assert_eq!(forms(&[unfold, ("mean", "[[32, 8901, 100], [], [], []]", last)]), "differences of a running sum in [1]");
+        assert_eq!(forms(&[unfold, ("mul", "[[32, 8901, 100], [100]]", "")]), "");
+        let patches = ("im2col", "[[16, 3, 64, 64], [], [], [], []]", "");
+        assert_eq!(forms(&[patches, ("bmm", "[[16, 32, 147], [16, 147, 3364]]", "")]), "a convolution in [0, 1]");
+    }
+
+    #[test]
+    fn powers_and_copies() {
+        assert_eq!(forms(&[("pow", "[[200, 300], []]", r#"["", "6"]"#)]), "a few multiplications in [0]");
+        assert_eq!(forms(&[("pow", "[[200, 300], []]", r#"["", "2"]"#), ("pow", "[[200, 300], []]", r#"["", "2.5"]"#)]), "");
+        let repeat = ("repeat", "[[1, 300], []]", "");
+        assert_eq!(forms(&[repeat, ("mul", "[[200, 300], [200, 300]]", "")]), "broadcasting in [0]");
+        assert_eq!(forms(&[repeat, ("mm", "[[200, 300], [300, 8]]", "")]), "");
     }
 }

@@ -27,6 +27,7 @@ mod fitness;
 mod kernels;
 mod known;
 mod launched;
+mod lengths;
 mod libraries;
 mod log;
 mod losses;

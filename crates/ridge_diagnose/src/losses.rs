@@ -48,7 +48,7 @@ impl Loss {
     pub(crate) fn advice(self) -> &'static str {
         match self {
             // Recording otherwise would not help: it was recorded, and is not all here.
-            Loss::EndOfFile | Loss::Events => "copy the file again, when the program that writes it has ended",
+            Loss::EndOfFile | Loss::Events => "copy the file again after the program that writes it has ended",
             Loss::Room => "ridgeline record --steps 10..12 -- python PROGRAM.py",
             Loss::Device => "ridgeline record -- python PROGRAM.py, on every rank",
         }

@@ -16,7 +16,7 @@ const MOST_REPLAYED: usize = 2 << 20;
 const ON_PROCESSORS: &str = "CPU captures don't record what dispatches and threads wait for";
 
 /// Why nothing is predicted on a processor where only waiting would go. Of four pairs of programs two were slower without it.
-const SHARED: &str = "host and device share the CPU, so work that could overlap may still run one after the other";
+const SHARED: &str = "host and device share the CPU, so overlappable work may still run sequentially";
 
 /// Gives each of `findings` its saving, and says what mending those at `together` would save at once.
 pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &[usize]) -> Option<Saving> {
@@ -115,7 +115,7 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
         return Err(Some(reason.to_string()));
     }
     if found.basis == Basis::Direction {
-        return Err(Some("the replay tells the direction and not the amount".to_owned()));
+        return Err(Some("the replay shows the direction but not the amount".to_owned()));
     }
     let frame = case.frame();
     let (low, high, whole) = match found.per_step.filter(|_| frame.per == Per::Step) {
@@ -136,7 +136,7 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     }
     let high = if held > 0 { high.min(held.saturating_mul(3) / 2) } else { high };
     if share > 0.0 && high == 0 {
-        return Err(Some("something else takes its place on the critical path".to_owned()));
+        return Err(Some("other work replaces it on the critical path".to_owned()));
     }
     let part = |ns: i64| if whole > 0 { ns as f64 / whole as f64 } else { 0.0 };
     Ok(Saving {

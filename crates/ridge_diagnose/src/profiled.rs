@@ -63,7 +63,7 @@ pub(crate) fn findings(
     let profiles = &trace.profiles;
     if case.known.is_predicted {
         return Err(CannotTell::because(
-            "nothing ran, and the code does not show it",
+            "no kernel ran, and the code alone doesn't show it",
             "ncu --set full -o profile python PROGRAM.py",
         ));
     }
@@ -122,7 +122,7 @@ fn unprofiled(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     match most.filter(|(name, ns)| case.share(*ns) >= MATTERS && !name.is_empty()) {
         None => Ok(Vec::new()),
         Some((name, _)) => Err(CannotTell::because(
-            format!("the hardware's counters for `{}` were not collected", short(name)),
+            format!("hardware counters for `{}` weren't collected", short(name)),
             format!(
                 "ncu --set full --kernel-name regex:{} --launch-count 3 -o profile python PROGRAM.py",
                 pattern(name)

@@ -31,7 +31,7 @@ pub(crate) fn seen(case: &Case<'_>, rule: &str) -> Option<Finding> {
         .at(case.line_of(first))
         .about(first.row.example.map(Subject::Event))
         .number(
-            format!("predicted for {}", count(found.len() as u64, "such kernel", "such kernels")),
+            format!("predicted for {}", count(found.len() as u64, "kernel", "kernels")),
             Quantity { basis: Basis::Modelled, ..case.per_unit(held) },
         )
         .why(longest.why)

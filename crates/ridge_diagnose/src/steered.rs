@@ -46,8 +46,8 @@ impl<'a> Case<'a> {
         let Some(call) = self.steered_at(finding.place.as_ref()) else { return finding };
         let function = call.rsplit('.').next().unwrap_or(call);
         finding
-            .fact(format!("`{function}` calls it and needs each value to decide what comes next"))
-            .help("an optimizer or integrator of the host cannot go on without the value: give it more for each call (the gradient with the value, `jac=True`), or use one that runs on the device in one `jax.jit` (`optax.lbfgs`, `jax.scipy.optimize.minimize`, optimistix, diffrax)")
+            .fact(format!("`{function}` calls this line and needs each value for its next step"))
+            .help("a host-side optimizer or integrator needs every value: return more per call (value and gradient, `jac=True`), or use one that runs on the device in one `jax.jit` (`optax.lbfgs`, `jax.scipy.optimize.minimize`, optimistix, diffrax)")
             .information()
     }
 }

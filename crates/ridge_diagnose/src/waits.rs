@@ -223,7 +223,7 @@ impl<'a> Case<'a> {
                 .seen(seen.as_ref())
                 .about(longest.map(Subject::Event))
                 .number(says, self.per_unit(waits.ns))
-                .number("such calls in the time", Quantity::new(calls as f64, Unit::Count, Basis::Counted))
+                .number("blocking calls in the analyzed time", Quantity::new(calls as f64, Unit::Count, Basis::Counted))
                 .claims(self.claim_of_waits(waits.all.iter().copied()))
                 .edit(Edit { rows: self.calls_of(&waits), action });
             (waits, finding)

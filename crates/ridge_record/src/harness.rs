@@ -65,6 +65,7 @@ const FILES: &[PackageFile] = package_files![
     "step_function.py",
     "torch_attach.py",
     "torch_dynamo.py",
+    "torch_functions.py",
     "torch_memory.py",
     "torch_own_traces.py",
     "torch_steps.py",

@@ -38,19 +38,19 @@ fn text_for_a_terminal() {
                = effect: cannot tell what a step took
                = fix: `ridgeline record --steps 10..20 -- python PROGRAM.py`
 
-            warning[unexplained-wait]: a stream waits 463 ms for something from before the
+            warning[unexplained-wait]: a stream waits 463 ms for work from before the
               capture
                --> /sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30
                = time: 463 ms of 474 ms per step (97.7%)
-               = evidence: 463 ms idle although the next work had been launched long before
-               = evidence: 4 more pieces of work of the stream, launched during it, could
-                 not begin either
-               = evidence: `hipMemcpyWithStream` waits with the stream: it is a victim and
-                 not the cause
-               = why: work on a stream begins when all earlier work is done, and nothing in
-                 the capture runs during the wait
-               = help: begin the capture earlier and record two steps, so that what the
-                 stream waited for is in it, before changing anything
+               = evidence: 463 ms idle although the next work had been launched long ago
+               = evidence: 4 more operations launched on the stream during the wait couldn't
+                 start either
+               = evidence: `hipMemcpyWithStream` waits with the stream: it is a victim, not
+                 the cause
+               = why: work on a stream starts only after all earlier work is done, and
+                 nothing in the capture runs during the wait
+               = help: before you change anything, start the capture earlier and record two
+                 steps, so that it contains the work the stream waited for
                = saving: at most 460 ms per step; the cost of a replacement is unknown
 
             cannot tell: late-warmup, module-load-late; `--all` shows them
@@ -65,15 +65,14 @@ fn one_line_a_finding() {
         &text::concise(&checked(&[]), &Options::default(), &Layout::plain(80)),
         expect![[r#"
         step 474 ms · device busy 2.1% · 1 finding accounts for 463 ms · capture quality: partial
-        /sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: warning[unexplained-wait]: a stream waits 463 ms for something from before the capture (463 ms of 474 ms per step (97.7%))
+        /sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: warning[unexplained-wait]: a stream waits 463 ms for work from before the capture (463 ms of 474 ms per step (97.7%))
     "#]],
     );
     check(
         &text::brief(&checked(&[]), &Layout::plain(80)),
         expect![[r#"
             Top findings
-              unexplained-wait: a stream waits 463 ms for something from before the
-                capture
+              unexplained-wait: a stream waits 463 ms for work from before the capture
                 (/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:
                 30)
               `ridgeline check run/`
@@ -90,16 +89,16 @@ fn markdown_for_a_pull_request() {
 
             > **capture** `few-or-unstable-steps`: 1 step is in the capture: step-to-step variation is unknown; cannot tell what a step took; fix: `ridgeline record --steps 10..20 -- python PROGRAM.py`
 
-            #### warning: a stream waits 463 ms for something from before the capture
+            #### warning: a stream waits 463 ms for work from before the capture
 
             - **rule**: `unexplained-wait`
             - **at**: `/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30`
             - **time**: 463 ms of 474 ms per step (97.7%)
-            - **evidence**: 463 ms idle although the next work had been launched long before
-            - **evidence**: 4 more pieces of work of the stream, launched during it, could not begin either
-            - **evidence**: \`hipMemcpyWithStream\` waits with the stream: it is a victim and not the cause
-            - **why**: work on a stream begins when all earlier work is done, and nothing in the capture runs during the wait
-            - **help**: begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything
+            - **evidence**: 463 ms idle although the next work had been launched long ago
+            - **evidence**: 4 more operations launched on the stream during the wait couldn't start either
+            - **evidence**: \`hipMemcpyWithStream\` waits with the stream: it is a victim, not the cause
+            - **why**: work on a stream starts only after all earlier work is done, and nothing in the capture runs during the wait
+            - **help**: before you change anything, start the capture earlier and record two steps, so that it contains the work the stream waited for
             - **saving**: at most 460 ms per step; the cost of a replacement is unknown
         "#]],
     );
@@ -110,7 +109,7 @@ fn annotations_of_github() {
     check(
         &github::annotations(&checked(&[]), &Options::default()),
         expect![[r#"
-            ::warning file=/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py,line=30,title=ridgeline unexplained-wait::a stream waits 463 ms for something from before the capture%0A463 ms of 474 ms per step (97.7%25)%0Abegin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything
+            ::warning file=/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py,line=30,title=ridgeline unexplained-wait::a stream waits 463 ms for work from before the capture%0A463 ms of 474 ms per step (97.7%25)%0Abefore you change anything, start the capture earlier and record two steps, so that it contains the work the stream waited for
         "#]],
     );
 }
@@ -123,8 +122,8 @@ fn junit_has_a_case_for_each_rule() {
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites>
         <testsuite name="ridgeline check" tests="2" failures="1" errors="0" skipped="0">
-        <testcase classname="ridgeline.host" name="unexplained-wait"><failure message="a stream waits 463 ms for something from before the capture">/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: a stream waits 463 ms for something from before the capture; 463 ms of 474 ms per step (97.7%)
-        begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything
+        <testcase classname="ridgeline.host" name="unexplained-wait"><failure message="a stream waits 463 ms for work from before the capture">/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: a stream waits 463 ms for work from before the capture; 463 ms of 474 ms per step (97.7%)
+        before you change anything, start the capture earlier and record two steps, so that it contains the work the stream waited for
         </failure></testcase>
         <testcase classname="ridgeline.host" name="data-loading"></testcase>
         </testsuite>

@@ -44,7 +44,7 @@ fn told(check: &Check) -> Vec<String> {
 fn what_code_shows_is_found_and_marked() {
     let check = checked("thunks.txt", str::to_owned);
     expect![[r#"
-        strided.py:5: warning[uncoalesced-access]: `loop_add_fusion` touches 144 sectors of 32 bytes per warp, of which 32 contain what it uses: 78% are fetched for nothing, unless the cache keeps them for other warps (static) (31.1 µs of 201 µs (15.5%))
+        strided.py:5: warning[uncoalesced-access]: `loop_add_fusion` fetches 144 32-byte sectors per warp but needs only 32: 78% of the sectors are wasted unless the cache keeps them for other warps (static) (31.1 µs of 201 µs (15.5%))
         strided.py:6: info[atomics]: `input_scatter_fusion` has an atomic operation in its code (static)"#]].assert_eq(&told(&check).join("\n"));
     let options = Options { all: true, ..Options::default() };
     let document: Value = serde_json::from_str(&json::document(&check, &options)).expect("JSON");

@@ -67,9 +67,9 @@ fn of(inner: Product, outer: Product, calls: Vec<usize>) -> Option<Match> {
 }
 
 const ORDER: Form = Form {
-    does: "multiplies matrices in an order that makes one of {} first",
+    does: "goes to multiplying matrices in an order that first creates one of {}",
     instead: "the other order",
-    why: "a product of matrices is associative: the large matrix `q @ k.T` needs not be made where nothing but sums and products read it, and its size grows with the square of the length",
-    help: "put parentheses: `q @ (k.T @ v)` in place of `(q @ k.T) @ v`, and `q @ k.sum(0)` for the sums of its rows; `torch.linalg.multi_dot` finds the best order of several matrices",
+    why: "matrix products are associative: the large matrix `q @ k.T`, which grows with the square of the length, isn't needed if only sums and products read it",
+    help: "add parentheses: `q @ (k.T @ v)` instead of `(q @ k.T) @ v`, and `q @ k.sum(0)` for the row sums; `torch.linalg.multi_dot` finds the best order for several matrices",
     left: LeftBy::Price,
 };

@@ -79,17 +79,17 @@ fn of_pairs(
 }
 
 const DIFFERENCES: Form = Form {
-    does: "broadcasts the differences of all pairs into an intermediate array of {} to add up their squares",
+    does: "goes to broadcasting the differences of all pairs into an intermediate array of {} to sum their squares",
     instead: "a product of matrices",
-    why: "the array of all differences has each vector as often as it has partners, where |a - b|² = |a|² - 2 a·b + |b|² needs one product of matrices and never writes that array",
-    help: "use `torch.cdist(a, b)`, or `(a**2).sum(-1)[:, None] - 2 * a @ b.T + (b**2).sum(-1)`, without `(a**2)` where only the nearest `b` is wanted",
+    why: "the array of all differences repeats each vector for every partner; |a - b|² = |a|² - 2 a·b + |b|² needs one matrix product and never writes that array",
+    help: "use `torch.cdist(a, b)`, or `(a**2).sum(-1)[:, None] - 2 * a @ b.T + (b**2).sum(-1)`; omit the `(a**2)` term if you need only the nearest `b`",
     left: LeftBy::Price,
 };
 
 const PRODUCTS: Form = Form {
-    does: "broadcasts the products of all pairs into an intermediate array of {} to add them up",
+    does: "goes to broadcasting the products of all pairs into an intermediate array of {} to sum them",
     instead: "a product of matrices",
-    why: "the array of all products has each vector as often as it has partners, and a product of matrices never writes it",
-    help: "use `a @ b.T` or `torch.einsum('ik,jk->ij', a, b)` in place of `(a[:, None] * b[None]).sum(-1)`",
+    why: "the array of all products repeats each vector for every partner; a matrix product never writes it",
+    help: "use `a @ b.T` or `torch.einsum('ik,jk->ij', a, b)` instead of `(a[:, None] * b[None]).sum(-1)`",
     left: LeftBy::Price,
 };

@@ -42,9 +42,9 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
 }
 
 const FIRST: Form = Form {
-    does: "sorts {} numbers of which only a part is read",
+    does: "goes to sorting {} numbers to read only some of them",
     instead: "a selection",
-    why: "a sort orders all elements, and finding the first few needs one pass",
+    why: "a sort orders all elements, but finding the first few needs only one pass",
     help: "use `torch.topk(x, k)` (`largest=False` for the smallest), `torch.kthvalue`, or `x.median()` and `torch.quantile` for a single rank",
     left: LeftBy::Parts(0.1, 0.6),
 };

@@ -36,9 +36,9 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
 }
 
 const FULL: Form = Form {
-    does: "computes a full matrix of singular vectors of {}, of which at most the first columns are read",
-    instead: "the vectors that belong to a singular value",
-    why: "`torch.linalg.svd` completes the vectors to a square matrix unless it is told not to, which for a long matrix is most of the work",
-    help: "ask for the reduced form: `torch.linalg.svd(a, full_matrices=False)`",
+    does: "goes to computing a full matrix of singular vectors of {}, although at most the first columns are read",
+    instead: "the vectors with a singular value",
+    why: "by default `torch.linalg.svd` extends the vectors to a square matrix, which is most of the work for a tall matrix",
+    help: "use the reduced form: `torch.linalg.svd(a, full_matrices=False)`",
     left: LeftBy::OwnPrice,
 };

@@ -15,7 +15,6 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     match node.name {
         "linalg_inv" | "inverse" | "linalg_inv_ex" => inverse(rest),
         "diag" | "diag_embed" | "diagflat" => diagonal(rest),
-        "kron" => kronecker(rest),
         "one_hot" => one_hot(rest),
         _ => None,
     }
@@ -72,22 +71,33 @@ fn diagonal(rest: &Nodes<'_>) -> Option<Match> {
     })
 }
 
-fn kronecker(rest: &Nodes<'_>) -> Option<Match> {
-    let (at, node) = rest.first()?;
-    let [one, other, ..] = node.arrays else { return None };
-    let ([rows, columns], [more_rows, more_columns]) = (&one[..], &other[..]) else { return None };
-    let sizes = [rows, columns, more_rows, more_columns].map(|extent| *extent as f64);
-    let [rows, width, more_rows, more_width] = sizes;
-    let (product_at, product, is_left) = multiplied(rest, rows * width * more_rows * more_width)?;
-    if rows.min(more_rows) < 4.0 {
-        return None;
+/// Kronecker products, however long before they are multiplied by.
+pub(super) fn kronecker(all: &Nodes<'_>) -> Vec<Match> {
+    let mut made: Vec<(usize, [f64; 4])> = Vec::new();
+    let mut found = Vec::new();
+    for (at, node) in all {
+        if let ("kron", [one, other, ..]) = (node.name, node.arrays)
+            && let ([rows, width], [more_rows, more_width]) = (&one[..], &other[..])
+        {
+            made.push((*at, [rows, width, more_rows, more_width].map(|extent| *extent as f64)));
+        }
+        let Some(product) = node.product else { continue };
+        let count = |sizes: &[f64; 4]| sizes.iter().product::<f64>();
+        let is_left = |sizes: &[f64; 4]| product.batch * product.m * product.k == count(sizes);
+        let is_it = |sizes: &[f64; 4]| is_left(sizes) || product.batch * product.k * product.n == count(sizes);
+        if let Some((kron, sizes)) = made.iter().rev().find(|(_, sizes)| is_it(sizes) && sizes[0].min(sizes[2]) >= 4.0) {
+            found.push(by_sides(*kron, *at, *sizes, columns_of(&product, is_left(sizes))));
+        }
     }
-    let columns = columns_of(&product, is_left);
+    found
+}
+
+fn by_sides(kron: usize, product: usize, [rows, width, more_rows, more_width]: [f64; 4], columns: f64) -> Match {
     let matrix = 2.0 * columns * (rows * width * more_width + rows * more_rows * more_width);
     let bytes = WIDTH * columns * 2.0 * (width * more_width + rows * more_rows);
     let large = vec![(rows * more_rows) as i64, (width * more_width) as i64];
     let better = Work { matrix, bytes, ..Work::default() };
-    Some(Match { form: KRONECKER, calls: vec![*at, product_at], better, now: Work::default(), large })
+    Match { form: KRONECKER, calls: vec![kron, product], better, now: Work::default(), large }
 }
 
 /// Indices as rows of zeros and a one, converted perhaps, and multiplied by a matrix.
@@ -118,33 +128,33 @@ fn one_hot(rest: &Nodes<'_>) -> Option<Match> {
 }
 
 const INVERSE: Form = Form {
-    does: "inverts a matrix of {} only to multiply by the inverse",
-    instead: "a solution for the right-hand side alone",
-    why: "an inverse solves for as many right-hand sides as the matrix has columns, and is less accurate",
+    does: "goes to inverting a matrix of {} only to multiply by the inverse",
+    instead: "solving for the right-hand side directly",
+    why: "an inverse solves one right-hand side per column of the matrix, and is less accurate",
     help: "use `torch.linalg.solve(m, b)` instead of `torch.linalg.inv(m) @ b` (`torch.cholesky_solve` if `m` is symmetric and positive); factorize once if `m` stays the same",
     left: LeftBy::Price,
 };
 
 const DIAGONAL: Form = Form {
-    does: "multiplies by a diagonal matrix of {} that is written out",
+    does: "goes to multiplying by a dense diagonal matrix of {}",
     instead: "scaling rows or columns",
-    why: "all but one element of each row are zeros, and a product of matrices multiplies by each of them",
+    why: "all but one element of each row are zeros, but the matrix product multiplies by all of them",
     help: "use `d[:, None] * x` instead of `torch.diag(d) @ x`, and `x * d` instead of `x @ torch.diag(d)`",
     left: LeftBy::OwnPrice,
 };
 
 const KRONECKER: Form = Form {
-    does: "multiplies by a Kronecker product of {} that is written out",
+    does: "goes to multiplying by a materialized Kronecker product of {}",
     instead: "one small product along each dimension",
-    why: "a Kronecker product is two small matrices, each of which works on its own dimension of the vector",
-    help: "reshape the vector to a matrix and multiply from both sides: `a @ x.reshape(n, m) @ b.T` instead of `torch.kron(a, b) @ x`",
+    why: "a Kronecker product is two small matrices, each acting on its own dimension of the vector",
+    help: "reshape the vector to a matrix and multiply it from both sides: `a @ x.reshape(n, m) @ b.T` instead of `torch.kron(a, b) @ x`",
     left: LeftBy::Price,
 };
 
 const ONE_HOT: Form = Form {
-    does: "multiplies one-hot rows of {} by a matrix",
+    does: "goes to multiplying one-hot rows of {} by a matrix",
     instead: "indexing rows",
-    why: "each row has a single one, so the product copies one row of the matrix and multiplies all others by zero",
+    why: "each one-hot row selects one row of the matrix, but the product multiplies all other rows by zero",
     help: "index the rows: `weight[indices]`, `torch.nn.functional.embedding(indices, weight)`, or `torch.nn.Embedding`",
     left: LeftBy::OwnPrice,
 };

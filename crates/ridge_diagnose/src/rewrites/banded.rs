@@ -90,22 +90,22 @@ fn rewrite(site: &Site<'_, '_>, users: &Users, id: InstructionId) -> Option<Rewr
 fn words(kind: Kind) -> (&'static str, &'static str, &'static str, &'static str) {
     match kind {
         Kind::Diagonal => (
-            "factorizes a diagonal matrix as a dense one",
+            "goes to factorizing a diagonal matrix as a dense one",
             "a division",
-            "all of the matrix but its diagonal is zeros, and a factorization costs the cube of its size all the same",
-            "divide by the diagonal: `b / d` in place of `jnp.linalg.solve(jnp.diag(d), b)`",
+            "all off-diagonal elements are zeros, but the factorization still costs the cube of the matrix size",
+            "divide by the diagonal: `b / d` instead of `jnp.linalg.solve(jnp.diag(d), b)`",
         ),
         Kind::Tridiagonal => (
-            "factorizes a tridiagonal matrix as a dense one",
+            "goes to factorizing a tridiagonal matrix as a dense one",
             "a tridiagonal solution",
-            "all of the matrix but three diagonals is zeros; a dense factorization costs the cube of its size, a banded one its size",
-            "keep the three diagonals and use `jax.lax.linalg.tridiagonal_solve(lower, main, upper, b)`, or `lineax.TridiagonalLinearOperator`, in place of `jnp.diag` and a dense solve",
+            "only three diagonals are nonzero: a dense factorization costs the cube of the matrix size, a banded one is linear",
+            "keep the three diagonals and use `jax.lax.linalg.tridiagonal_solve(lower, main, upper, b)`, or `lineax.TridiagonalLinearOperator`, instead of `jnp.diag` and a dense solve",
         ),
         Kind::Triangular => (
-            "factorizes a triangular matrix as a general one",
+            "goes to factorizing a triangular matrix as a general one",
             "a triangular solution",
-            "a matrix with zeros on one side of its diagonal is its own factor",
-            "use `jax.scipy.linalg.solve_triangular(m, b, lower=…)` in place of `solve`",
+            "a triangular matrix is already its own factor",
+            "use `jax.scipy.linalg.solve_triangular(m, b, lower=…)` instead of `solve`",
         ),
     }
 }

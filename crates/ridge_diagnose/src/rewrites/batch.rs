@@ -54,10 +54,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let at = if site.place(id).is_some() { id } else { at };
     old.extend(Some(id).filter(|id| site.program.ran.contains_key(id)));
     Some(Rewrite {
-        does: "goes through a loop whose iterations do not depend on each other",
-        instead: "all of them as one batch",
-        why: "each iteration starts its small operations one after the other, though none needs the result of another",
-        help: "use `jax.vmap(f)(xs)` in place of `jax.lax.map(f, xs)`, or `jax.lax.map(f, xs, batch_size=…)` if they don't all fit in memory at once; in place of a `scan` that hands nothing on as well",
+        does: "goes to a loop with independent iterations",
+        instead: "one batch of all of them",
+        why: "each iteration runs its small operations one by one, though no iteration needs the result of another",
+        help: "use `jax.vmap(f)(xs)` instead of `jax.lax.map(f, xs)` or of a `scan` without carry, or `jax.lax.map(f, xs, batch_size=…)` if the whole batch doesn't fit in memory",
         at,
         old,
         better,

@@ -68,17 +68,17 @@ fn rewrite(site: &Site<'_, '_>, inner: InstructionId, outer: &[(Product, bool)])
 }
 
 const INVERSE: (&str, &str, &str, &str) = (
-    "inverts a matrix only to multiply by the inverse",
-    "a solution for the right-hand side alone",
-    "an inverse solves for as many right-hand sides as the matrix has columns, and is less accurate",
-    "use `jnp.linalg.solve(m, b)` (`jax.scipy.linalg.cho_solve` where `m` is symmetric and positive) in place of `jnp.linalg.inv(m) @ b`; factorize once where `m` stays the same",
+    "goes to inverting a matrix only to multiply by the inverse",
+    "solving for the right-hand side directly",
+    "an inverse solves one right-hand side per column of the matrix, and is less accurate",
+    "use `jnp.linalg.solve(m, b)` (`jax.scipy.linalg.cho_solve` if `m` is symmetric and positive) instead of `jnp.linalg.inv(m) @ b`; factorize once if `m` stays the same",
 );
 
 const ORDER: (&str, &str, &str, &str) = (
-    "multiplies matrices in an order that makes a large one first",
+    "goes to multiplying matrices in an order that creates a large one first",
     "the other order",
-    "Python multiplies from left to right, so a product of two matrices is made where two products with something narrower would do",
-    "put parentheses: `a.T @ (a @ x)` in place of `a.T @ a @ x`, or name all factors in `jnp.linalg.multi_dot`; make the product once, outside, if it is used very often",
+    "Python multiplies from left to right, so it forms a product of two matrices although two products with a narrower array are enough",
+    "add parentheses: `a.T @ (a @ x)` instead of `a.T @ a @ x`, or pass all factors to `jnp.linalg.multi_dot`; if the product is used very often, compute it once outside",
 );
 
 /// What solving a triangular system for `columns` right-hand sides takes, in place of those that it is solved for; the

@@ -48,9 +48,9 @@ pub(super) fn find(site: &Site<'_, '_>) -> Option<Rewrite> {
         return None;
     }
     Some(Rewrite {
-        does: "computes in every call what depends on no argument of the function",
-        instead: "computing it once and handing the result in",
-        why: "a compiled function keeps nothing from one call to the next, and the compiler folds only small arrays into constants",
+        does: "goes to computing values in every call that don't depend on the function's arguments",
+        instead: "computing it once and passing it in",
+        why: "a compiled function keeps nothing between calls, and the compiler folds only small arrays into constants",
         help: "compute it once outside of the compiled function and pass the result as an argument",
         at,
         old,

@@ -37,10 +37,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         ..Work::default()
     };
     Some(Rewrite {
-        does: "convolves with a long window directly",
+        does: "goes to direct convolution with a long window",
         instead: "a convolution by Fourier transforms",
-        why: "a direct convolution takes as many multiplications for each element as the window has, a Fourier transform the logarithm of the length",
-        help: "use `jax.scipy.signal.fftconvolve(x, kernel, mode=…)`, or split a separable kernel into one pass for each dimension",
+        why: "a direct convolution takes one multiplication per window element for each output element, a Fourier transform only about the logarithm of the length",
+        help: "use `jax.scipy.signal.fftconvolve(x, kernel, mode=…)`, or split a separable kernel into one pass per dimension",
         at: id,
         old: vec![carrier],
         better: better.times(site.events(id)),

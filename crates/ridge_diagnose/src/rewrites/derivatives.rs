@@ -63,10 +63,10 @@ fn multiplied(
     rewrite.old.sort_unstable();
     rewrite.old.dedup();
     Some(Rewrite {
-        does: "forms a whole matrix of derivatives (a Hessian or Jacobian) only to multiply it by a vector",
+        does: "goes to forming a full Hessian or Jacobian only to multiply it by a vector",
         instead: "its product with the vector",
-        why: "`jax.hessian`, `jacfwd` and `jacrev` push every column of an identity matrix through the function, where the product with one vector needs a single one",
-        help: "take the product directly: `jax.jvp(jax.grad(f), (x,), (v,))[1]` for a Hessian, `jax.jvp(f, (x,), (v,))[1]` or `jax.vjp(f, x)[1](u)` for a Jacobian; `jax.linearize` where several vectors follow",
+        why: "`jax.hessian`, `jacfwd` and `jacrev` push every column of an identity matrix through the function, but the product with one vector needs only one pass",
+        help: "compute the product directly: `jax.jvp(jax.grad(f), (x,), (v,))[1]` for a Hessian, `jax.jvp(f, (x,), (v,))[1]` or `jax.vjp(f, x)[1](u)` for a Jacobian, and `jax.linearize` for several vectors",
         ..rewrite
     })
 }
@@ -91,17 +91,17 @@ fn wrong_mode(site: &Site<'_, '_>, identities: &FxHashMap<InstructionId, f64>) -
     let (instead, help) = match pushed.mode {
         Mode::Forward => (
             "derivatives in reverse mode",
-            "use `jax.jacrev` in place of `jax.jacfwd` where a function has fewer results than arguments, and `jax.grad` where it has one",
+            "use `jax.jacrev` instead of `jax.jacfwd` if a function has fewer results than arguments, and `jax.grad` if it has one result",
         ),
         Mode::Reverse => (
             "derivatives in forward mode",
-            "use `jax.jacfwd` in place of `jax.jacrev` where a function has fewer arguments than results",
+            "use `jax.jacfwd` instead of `jax.jacrev` if a function has fewer arguments than results",
         ),
     };
     Some(Rewrite {
-        does: "takes derivatives along the longer side of a Jacobian, one pass for each element of it",
+        does: "goes to computing a Jacobian along its longer side, one pass per element",
         instead,
-        why: "forward mode takes one pass for each argument, reverse mode one for each result",
+        why: "forward mode takes one pass per argument, reverse mode one per result",
         help,
         ..rewrite
     })

@@ -24,10 +24,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     old.dedup();
     let better = Work { plain: 2.0 * terms, bytes: 2.0 * terms * site.width(id), ..Work::default() };
     Some(Rewrite {
-        does: "computes a whole product of two matrices and reads its diagonal alone",
-        instead: "the sums of the diagonal alone",
-        why: "each element of the diagonal is one sum over a row and a column, and the product has as many more as the matrix has columns",
-        help: "multiply element by element and add up: `(a * b.T).sum(axis=1)` or `jnp.einsum('ij,ji->i', a, b)` in place of `jnp.diag(a @ b)`, `(a * b.T).sum()` in place of `jnp.trace(a @ b)`; of a sum or difference of matrices take the diagonal of each, as the variances alone and not the whole covariance",
+        does: "goes to computing a whole product of two matrices to read only its diagonal",
+        instead: "the sums on the diagonal",
+        why: "each diagonal element is one sum over a row and a column, but the full product computes such a sum for every row and every column",
+        help: "multiply elementwise and sum: `(a * b.T).sum(axis=1)` or `jnp.einsum('ij,ji->i', a, b)` instead of `jnp.diag(a @ b)`, `(a * b.T).sum()` instead of `jnp.trace(a @ b)`; for a sum or difference of matrices, take the diagonal of each, such as variances instead of the whole covariance",
         at: id,
         old,
         better: better.times(site.events(id)),

@@ -81,10 +81,10 @@ fn rewrite(site: &Site<'_, '_>, choices: &[Choice]) -> Option<Rewrite> {
     // The line of the condition is the one to change.
     let at = if site.place(first.select).is_some() { first.select } else { at };
     Some(Rewrite {
-        does: "computes both branches of a condition in every iteration, though a counter chooses one of them rarely",
-        instead: "computing it in those iterations alone",
-        why: "under `vmap` a condition that each member carries, and `jnp.where` always, becomes a choice between results that are both there, so the one that is thrown away is computed as well",
-        help: "let a counter that all members share decide (`lax.cond` on a number that is not mapped), or run the iterations between in an inner `fori_loop` and do the rare part after it",
+        does: "goes to computing both branches of a condition in every iteration, though a counter rarely selects one of them",
+        instead: "computing it only in those iterations",
+        why: "`jnp.where`, and under `vmap` also a condition on a mapped value, computes both branches and then selects one, so the discarded branch costs as much",
+        help: "use `lax.cond` on a counter shared by all members (not mapped), or run the iterations in between in an inner `fori_loop` and do the rare part after it",
         at,
         old,
         better: work.times(first.kept),

@@ -36,10 +36,10 @@ fn rewrite(site: &Site<'_, '_>, lu: InstructionId, cholesky: &[InstructionId]) -
         return None;
     }
     Some(Rewrite {
-        does: "factorizes a matrix by LU that is also factorized by Cholesky in the same program",
-        instead: "what the Cholesky factor gives",
-        why: "both factors give solutions and the determinant, and the compiler doesn't know that they are of one matrix",
-        help: "use the Cholesky factor for all of it: the logarithm of the determinant is `2 * jnp.log(jnp.diagonal(factor)).sum()` in place of `jnp.linalg.slogdet(k)` or `det`, and `cho_solve((factor, True), b)` takes the place of `jnp.linalg.solve(k, b)`",
+        does: "goes to factorizing a matrix by LU that the same program also factorizes by Cholesky",
+        instead: "reusing the Cholesky factor",
+        why: "either factorization provides solutions and the determinant, and the compiler doesn't know that both factorize the same matrix",
+        help: "reuse the Cholesky factor: replace `jnp.linalg.slogdet(k)` or `det` with the log determinant `2 * jnp.log(jnp.diagonal(factor)).sum()`, and `jnp.linalg.solve(k, b)` with `cho_solve((factor, True), b)`",
         at: lu,
         old: vec![site.ran(lu)?],
         better: Work { bytes: site.bytes(matrix), ..Work::default() }.times(site.events(lu)),

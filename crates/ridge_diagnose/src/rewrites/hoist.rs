@@ -38,10 +38,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         return None;
     }
     Some(Rewrite {
-        does: "computes the same again in every iteration of a loop",
+        does: "goes to recomputing the same values in every iteration of a loop",
         instead: "computing it once before the loop",
-        why: "nothing that it reads changes from one iteration to the next",
-        help: "compute it before `scan`, `while_loop` or `fori_loop` and pass it in",
+        why: "the inputs of this work don't change between iterations",
+        help: "compute the values before `scan`, `while_loop` or `fori_loop` and pass them in",
         at: id,
         old: vec![id],
         better: work.times(runs),

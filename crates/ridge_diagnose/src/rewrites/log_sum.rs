@@ -41,10 +41,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let is_differentiated = old.iter().any(|id| site.flow.loop_around(*id).is_some_and(|other| other != around));
     let better = one.times(site.events(id) * if is_differentiated { 3.0 } else { 1.0 });
     Some(Rewrite {
-        does: "sums exponentials of all pairs in each iteration, to multiply by a table in logarithms",
+        does: "goes to summing exponentials of all pairs in each iteration, to multiply by a table in logarithms",
         instead: "a product of matrices, scaled in each iteration",
-        why: "log-sum-exp over pairs takes an exponential for each pair, where `exp(a + t) = exp(a) * exp(t)` needs one for each state, once the table is exponentiated before the loop",
-        help: "carry scaled probabilities: `alpha = (alpha @ table) * emission; scale = alpha.sum(); alpha = alpha / scale`, and sum the logarithms of the scales; stay in logarithms where the table spans more than the exponents of its type",
+        why: "log-sum-exp over pairs takes an exponential per pair, but with `exp(a + t) = exp(a) * exp(t)` and `exp(t)` computed before the loop, one per state is enough",
+        help: "carry scaled probabilities: `alpha = (alpha @ table) * emission; scale = alpha.sum(); alpha = alpha / scale`, and sum the logarithms of the scales; keep logarithms if the table exceeds the exponent range of its type",
         at: id,
         old,
         better,

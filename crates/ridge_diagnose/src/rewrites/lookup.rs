@@ -35,9 +35,9 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let made = site.ran(compare).filter(|made| *made != carrier);
     old.extend(made);
     Some(Rewrite {
-        does: "compares all pairs of two arrays to find where the elements of one lie in the other (a quadratic table)",
+        does: "goes to comparing all pairs of two arrays (a quadratic table) to find the positions of one array's elements in the other",
         instead: "a binary search",
-        why: "the table of comparisons has rows times columns elements, and one number of each row is kept",
+        why: "the comparison table has rows times columns elements, but only one number per row is kept",
         help: "use `jnp.searchsorted(edges, values)` on the sorted array (`method='sort'` for many values), `jnp.digitize`, or sort once and compare neighbors; `jnp.bincount` or `segment_sum` for counts of equal values",
         at: compare,
         old,

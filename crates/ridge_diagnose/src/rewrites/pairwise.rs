@@ -74,10 +74,10 @@ fn of_pairs(
     let at = summed;
     Some(if is_difference {
         Rewrite {
-            does: "forms the differences of all pairs to add up their squares",
+            does: "goes to forming the differences of all pairs to sum their squares",
             instead: "a product of matrices",
-            why: "the array of all differences has each vector as often as it has partners, where |a - b|² = |a|² - 2 a·b + |b|² needs one product of matrices",
-            help: "compute `(a**2).sum(-1)[:, None] - 2 * a @ b.T + (b**2).sum(-1)` (shift both by a common mean first where they lie far from zero)",
+            why: "the array of all differences repeats each vector for every partner; |a - b|² = |a|² - 2 a·b + |b|² needs one matrix product",
+            help: "compute `(a**2).sum(-1)[:, None] - 2 * a @ b.T + (b**2).sum(-1)` (first subtract a common mean from both if they are far from zero)",
             at,
             old,
             better,
@@ -85,10 +85,10 @@ fn of_pairs(
         }
     } else {
         Rewrite {
-            does: "multiplies all pairs of vectors element by element to add them up",
+            does: "goes to multiplying all pairs of vectors elementwise to sum the products",
             instead: "a product of matrices",
-            why: "the array of all products has each vector as often as it has partners, and a product of matrices never writes it",
-            help: "use `a @ b.T` or `jnp.einsum('ik,jk->ij', a, b)` in place of `(a[:, None] * b[None]).sum(-1)`",
+            why: "the array of all products repeats each vector for every partner; a matrix product never writes it",
+            help: "use `a @ b.T` or `jnp.einsum('ik,jk->ij', a, b)` instead of `(a[:, None] * b[None]).sum(-1)`",
             at,
             old,
             better,

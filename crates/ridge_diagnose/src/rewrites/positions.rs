@@ -72,19 +72,19 @@ fn rewrite(site: &Site<'_, '_>, around: Option<InstructionId>, ids: &[Instructio
     let at = if site.place(id).is_some() { id } else { at };
     let (does, why) = match around {
         Some(_) => (
-            "computes the whole sequence again in every iteration of a loop that reads one position of the result",
-            "an iteration changes one position of the sequence, and what the others lead to was computed before",
+            "goes to recomputing the whole sequence in every iteration of a loop that reads one position of the result",
+            "an iteration changes one position of the sequence, and earlier iterations already computed the results of the other positions",
         ),
         None => (
-            "computes the whole sequence again in every call, which reads one position of the result",
-            "a call changes one position of the sequence, and what the others lead to was computed before",
+            "goes to recomputing the whole sequence in every call, though the call reads one position of the result",
+            "a call changes one position of the sequence, and earlier calls already computed the results of the other positions",
         ),
     };
     Some(Rewrite {
         does,
-        instead: "computing the new position alone",
+        instead: "computing only the new position",
         why,
-        help: "keep what earlier positions gave in the state (keys and values of attention in a cache, such as flax's `decode=True`; hidden states of a recurrence) and run only the newest position; in place of `f(xs)[i]`, compute what row `i` needs",
+        help: "keep the results of earlier positions in the state (attention keys and values in a cache, such as flax's `decode=True`; hidden states of a recurrence) and run only the newest position; instead of `f(xs)[i]`, compute only row `i`",
         at,
         old,
         better,

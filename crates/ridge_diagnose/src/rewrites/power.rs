@@ -39,9 +39,9 @@ fn rewrite(site: &Site<'_, '_>, carrier: InstructionId, powers: &[(InstructionId
     let better = Work { functions: (now.functions - functions).max(0.0), plain: now.plain + products, ..now };
     let (id, _) = *powers.iter().max_by(|a, b| site.elements(a.0).total_cmp(&site.elements(b.0)))?;
     Some(Rewrite {
-        does: "computes powers with a small whole or half exponent by the general function",
+        does: "goes to computing powers with a small integer or half-integer exponent by the general `pow` function",
         instead: "products",
-        why: "the general power is a logarithm, an exponential and the cases between them for each element",
+        why: "the general power function computes a logarithm, an exponential and special cases for each element",
         help: "write products (`s2 = s * s; s6 = s2 * s2 * s2`) or use an `int` as the exponent: `x**6` and `jnp.power(x, 6)` multiply, `jnp.power(x, 6.0)` does not",
         at: id,
         old: vec![carrier],

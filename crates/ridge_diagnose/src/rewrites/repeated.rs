@@ -29,10 +29,10 @@ pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
         return Vec::new();
     }
     vec![Rewrite {
-        does: "factorizes the same matrix again for every member of a batch, and solves with each copy",
-        instead: "one factorization, and one solution with all right-hand sides",
-        why: "the matrix was repeated along the batch (by `tile`, `repeat`, `broadcast_to` or `vmap`), so each member has an identical copy, and nothing recognizes that",
-        help: "factorize the matrix once and let its factor broadcast: `scale_tril=jnp.linalg.cholesky(cov)` for a distribution, `in_axes=None` for `vmap`, all right-hand sides as columns of one `cho_solve` or `solve_triangular`",
+        does: "goes to factorizing the same matrix again for every member of a batch, and solving with each copy",
+        instead: "one factorization and one solve with all right-hand sides",
+        why: "the matrix was repeated along the batch (by `tile`, `repeat`, `broadcast_to` or `vmap`), and the compiler doesn't recognize the identical copies",
+        help: "factorize the matrix once and broadcast the factor: use `scale_tril=jnp.linalg.cholesky(cov)` for a distribution, `in_axes=None` for `vmap`, and all right-hand sides as columns of one `cho_solve` or `solve_triangular`",
         at,
         old,
         better,

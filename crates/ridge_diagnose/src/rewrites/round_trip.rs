@@ -44,10 +44,10 @@ fn rewrite(site: &Site<'_, '_>) -> Option<Rewrite> {
     old.dedup();
     let better = work_of(site.case, site.program, &old)?;
     Some(Rewrite {
-        does: "is in operations that turn arrays when the program begins and turn them back when it ends",
-        instead: "the same work on arrays that stay turned",
-        why: "an array that is read across the order in which it lies in memory is fetched element by element, and here both ways in each call",
-        help: "keep the array in the order that the work wants between calls: transpose (`jnp.moveaxis`, `.T`) once before the loop and once after it, or write the work for the order that the array has",
+        does: "is in operations that transpose arrays when the program begins and transpose them back when it ends",
+        instead: "the same work on arrays that stay transposed",
+        why: "reading an array against its memory order fetches it element by element, and each call does so in both directions",
+        help: "keep the array in the computation's layout between calls: transpose (`jnp.moveaxis`, `.T`) once before the loop and once after it, or write the computation for the array's own layout",
         at: *back,
         old,
         better,

@@ -19,10 +19,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let carrier = site.ran(id).filter(|_| is_complex)?;
     let better = Work::of(site.cost(carrier)?)?.times(HALF * site.program.events(carrier) as f64);
     Some(Rewrite {
-        does: "transforms real numbers as if they were complex",
+        does: "goes to transforming real numbers as if they were complex",
         instead: "a transform of real numbers",
-        why: "half of the spectrum of real numbers is the conjugate of the other half, and is computed and stored here as well",
-        help: "use `jnp.fft.rfft` and `jnp.fft.irfft` (`rfft2`, `rfftn`) with half of the filter, in place of `fft` and the real part of `ifft`",
+        why: "half of a real signal's spectrum is the conjugate of the other half, but the program computes and stores both halves",
+        help: "use `jnp.fft.rfft` and `jnp.fft.irfft` (`rfft2`, `rfftn`) with half of the filter, instead of `fft` and the real part of `ifft`",
         at: id,
         old: vec![carrier],
         better,

@@ -92,40 +92,40 @@ fn rewrite(site: &Site<'_, '_>, matrix: InstructionId, products: &[(Product, boo
 fn words(kind: Kind) -> (&'static str, &'static str, &'static str, &'static str) {
     match kind {
         Kind::OneHot => (
-            "multiplies by a one-hot matrix, which only picks or adds up rows",
+            "goes to multiplying by a one-hot matrix, which only selects or sums rows",
             "taking the rows",
-            "every zero of the one-hot matrix is written, read and multiplied, and each row has a single one",
-            "index the table: `table[words]` or `jnp.take(table, words, axis=0)` in place of `jax.nn.one_hot(words, n) @ table`, and `jax.ops.segment_sum` in place of `one_hot.T @ values`",
+            "the program writes, reads and multiplies every zero of the one-hot matrix, though each row has only one nonzero element",
+            "index the table: use `table[words]` or `jnp.take(table, words, axis=0)` instead of `jax.nn.one_hot(words, n) @ table`, and `jax.ops.segment_sum` instead of `one_hot.T @ values`",
         ),
         Kind::Diagonal => (
-            "multiplies by a diagonal matrix",
+            "goes to multiplying by a diagonal matrix",
             "scaling rows or columns",
-            "all of the matrix but its diagonal is zeros, which are written, read and multiplied",
-            "multiply by the vector: `d[:, None] * a` in place of `jnp.diag(d) @ a`, `a * d` in place of `a @ jnp.diag(d)`; leave a product with `jnp.eye` out",
+            "the program writes, reads and multiplies all the off-diagonal zeros",
+            "multiply by the vector: `d[:, None] * a` instead of `jnp.diag(d) @ a`, `a * d` instead of `a @ jnp.diag(d)`; drop products with `jnp.eye`",
         ),
         Kind::Triangle => (
-            "multiplies by a triangle of ones, which only adds up running sums",
+            "goes to multiplying by a triangular matrix of ones, which only computes running sums",
             "a running sum",
-            "a product with a triangle of ones adds every element again for each sum that it is part of",
+            "a product with a triangular matrix of ones adds every element again for each sum that contains it",
             "use `jnp.cumsum` (and `[::-1]` before and after it for sums from the end)",
         ),
         Kind::Patches => (
-            "writes out overlapping patches of an array to multiply them, which a convolution does without",
+            "goes to materializing overlapping patches of an array to multiply them, which a convolution avoids",
             "a convolution",
-            "the patches contain each element of the array once per window, and all of that goes through memory",
+            "the patches repeat each element of the array once per window, and all of them go through memory",
             "use `jax.lax.conv_general_dilated` (or `jnp.convolve`, `jax.scipy.signal.convolve`), which reads the array itself",
         ),
         Kind::Kronecker => (
-            "multiplies by a Kronecker product that is written out",
+            "goes to multiplying by a materialized Kronecker product",
             "two small products",
-            "a Kronecker product has as many elements as both factors multiplied, and acts as one factor along each dimension",
-            "multiply along each dimension: `a @ x.reshape(m, n) @ b.T` in place of `jnp.kron(a, b) @ x`",
+            "a Kronecker product has as many elements as both factors multiplied, but only applies one factor along each dimension",
+            "multiply along each dimension: `a @ x.reshape(m, n) @ b.T` instead of `jnp.kron(a, b) @ x`",
         ),
         Kind::Outer => (
-            "multiplies by an outer product that is written out",
+            "goes to multiplying by a materialized outer product",
             "two products with vectors",
-            "a column times a row has rank one, so its product is the column times a row of sums",
-            "multiply by the row first: `u * (v @ x)` in place of `jnp.outer(u, v) @ x`",
+            "an outer product has rank one, so its product with a matrix is the column times a single row",
+            "multiply by the row first: `u * (v @ x)` instead of `jnp.outer(u, v) @ x`",
         ),
     }
 }

@@ -26,10 +26,10 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let elements = site.elements(id);
     let better = Work { plain: 2.0 * elements, bytes: 4.0 * elements * site.width(id), ..Work::default() };
     Some(Rewrite {
-        does: "computes running sums by a window over all elements",
+        does: "goes to computing running sums by a window over all elements",
         instead: "a scan in logarithmic depth",
-        why: "a window over all elements combines each of them with all before it, which is quadratic in their number",
-        help: "use `jax.lax.associative_scan(jnp.add, x)`, or block the sum: sums of blocks, then sums within them",
+        why: "a window over all elements combines each element with all earlier ones, which is quadratic in their number",
+        help: "use `jax.lax.associative_scan(jnp.add, x)`, or sum in blocks: first the block sums, then the sums within each block",
         at: id,
         old: vec![carrier],
         better: better.times(site.events(id)),

@@ -40,14 +40,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let names: BTreeSet<&str> = calls.iter().map(|row| case.trace().name(*row as usize)).collect();
     let names: Vec<&&str> = names.iter().collect();
     let finding = Finding::new(format!(
-        "the device waits {} of the time while its memory is taken from the driver or given back",
+        "the device waits {} of the time while the host allocates or frees device memory",
         percent(case.share(ns)),
     ))
     .at(longest.and_then(|row| case.line_of_row(row.0)))
     .about(longest.map(Subject::Event))
     .number("idle while memory was allocated or freed", case.per_unit(ns))
-    .number(format!("calls of {}", list(&names, 3)), case.count_per_unit(calls.len() as u64))
-    .why("the driver's calls take long, and those that free wait until the device has done all its work")
+    .number(format!("calls to {}", list(&names, 3)), case.count_per_unit(calls.len() as u64))
+    .why("allocation calls to the driver are slow, and freeing blocks until the device finishes all its work")
     .help(advice(case.framework()))
     .claims(waits.iter().map(|idle| (idle.at, 1.0)))
     .edit(Edit { rows, action: Action::Drop });
@@ -91,9 +91,9 @@ fn allocates(name: &str) -> bool {
 fn advice(framework: Framework) -> &'static str {
     match framework {
         Framework::Torch => {
-            "let the caching allocator keep its memory: no `empty_cache()` in the loop, shapes that do not change, `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, and less memory in use where it is full"
+            "let the caching allocator keep its memory: remove `empty_cache()` from the loop, keep shapes constant, set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, and use less memory if the device is full"
         }
         Framework::Jax => "leave `XLA_PYTHON_CLIENT_PREALLOCATE` on and `XLA_PYTHON_CLIENT_ALLOCATOR` unset",
-        Framework::Other => "allocate once before the loop, or from a pool: `cudaMallocAsync` with a release threshold",
+        Framework::Other => "allocate once before the loop, or use a pool: `cudaMallocAsync` with a release threshold",
     }
 }

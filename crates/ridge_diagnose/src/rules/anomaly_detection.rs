@@ -69,16 +69,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_during(backward().map(|call| call.row));
     Ok(vec![
         Finding::new(format!(
-            "autograd's anomaly detection is on: {} of the time checks gradients for NaN",
+            "autograd's anomaly detection is on: {} of the time goes to checking gradients for NaN",
             percent(checks_ns as f64 / whole)
         ))
         .at(first.and_then(|row| case.line_of_row(row)))
         .about(first.and_then(EventRow::known).map(Subject::Event))
         .seen(seen.as_ref())
         .number("gradients checked", case.count_per_unit(checked as u64))
-        .number("operators whose Python stack was kept", Quantity::new(stacked as f64, Unit::Count, Basis::Counted))
-        .why("in this mode every operator of the forward pass stores its Python stack, and every gradient is searched for NaN and read back")
-        .help("remove `torch.autograd.set_detect_anomaly(True)` and `detect_anomaly()`: they are for finding an error, not for training")
+        .number("operators with a stored Python stack", Quantity::new(stacked as f64, Unit::Count, Basis::Counted))
+        .why("in this mode, every forward operator stores its Python stack, and every gradient is checked for NaN and the result read back to the host")
+        .help("remove `torch.autograd.set_detect_anomaly(True)` and `detect_anomaly()`; use them to debug, not to train")
         .claims(claim)
         .priced(part(EACH_NS.0), part(EACH_NS.1)),
     ])

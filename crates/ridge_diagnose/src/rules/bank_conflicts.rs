@@ -39,13 +39,13 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
         return None;
     }
     let finding = Finding::new(format!(
-        "{} of the passes of `{}` over shared memory are bank conflicts",
+        "{} of the shared-memory passes of `{}` are bank conflicts",
         percent(share),
         short(launch.name)
     ))
     .number("bank conflicts", Quantity::new(conflicts, Unit::Count, Basis::Measured))
-    .number("passes over shared memory", Quantity::new(passes, Unit::Count, Basis::Measured))
-    .why("threads of a warp touch different words of one bank, which take turns")
-    .help("pad the rows of tiles by one word (`tile[32][33]`), or swizzle the columns");
+    .number("shared-memory passes", Quantity::new(passes, Unit::Count, Basis::Measured))
+    .why("threads of a warp access different words in the same bank, so the accesses are serialized")
+    .help("pad each tile row by one word (`tile[32][33]`), or swizzle the columns");
     Some((finding, (share * busy.min(0.5)) as f32))
 }

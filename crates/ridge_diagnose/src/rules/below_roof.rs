@@ -46,7 +46,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let rows = rows(&case.analysis, RooflineBy::Op);
     if rows.iter().all(|row| row.sums.known_ns <= 0.0) {
         return Err(CannotTell::because(
-            "the required work is unknown: there is no compiled module, and no size of an operator's inputs",
+            "the required work is unknown: the capture has neither a compiled module nor operator input sizes",
             "ridgeline record --shapes -- python PROGRAM.py",
         ));
     }
@@ -88,24 +88,24 @@ fn finding(case: &Case<'_>, row: &RooflineRow, works: &FxHashMap<u32, Vec<Work<'
         ),
     };
     let mut finding = Finding::new(format!(
-        "`{}` takes {} of the time and reaches {} of its roof, which is {what}",
+        "`{}` takes {} of the time and reaches {} of its {what} roof",
         short(&row.name),
         percent(case.share(ns)),
         percent(reached)
     ))
     .at(case.line_of_op(op.0))
     .about(Subject::Op(op))
-    .number("in it", case.per_unit(ns))
-    .number("the roof's time over the measured time", Quantity::new(reached, Unit::Share, Basis::Modelled));
+    .number("in this operation", case.per_unit(ns))
+    .number("roofline time / measured time", Quantity::new(reached, Unit::Share, Basis::Modelled));
     if let Some(rate) = rate {
-        finding = finding.number("reached", rate);
+        finding = finding.number("achieved rate", rate);
     }
     let part = (1.0 - reached / WITHIN_REACH).clamp(0.0, 1.0) as f32;
     let finding = finding
-        .why("the kernel waits for memory or for its own instructions, has too few threads, or moves more than its operands")
+        .why("the kernel stalls on memory or on its own instructions, has too few threads, or moves more data than its operands")
         .help(match bound {
-            Bound::Compute => "larger or batched products, sizes that are multiples of 128, 16-bit types; for a kernel of your own, `ncu --set full`",
-            _ => "read in the order of memory, wider types, no transposes between; for a kernel of your own, `ncu --set full`",
+            Bound::Compute => "use larger or batched products, sizes in multiples of 128, and 16-bit types; profile a kernel of your own with `ncu --set full`",
+            _ => "read memory in order, use wider types, and avoid transposes in between; profile a kernel of your own with `ncu --set full`",
         })
         .claims(works.iter().map(|work| (work.at, part)));
     let is_attention = case.instruction(op.0).is_none() && kernel_category(&row.name) == "attention";

@@ -22,16 +22,16 @@ pub(crate) static RULE: Rule = Rule {
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let message = |call: &str, share: &str| {
-        format!("the host waits for the device in `{call}`, after which the device waits {share} of the time for the host")
+        format!("the host blocks on the device in `{call}`, and then the device waits {share} of the time for the host")
     };
-    let says = "idle after the call that could have been used";
+    let says = "avoidable idle time after the call";
     let found = case.findings_of_waits(|name| !copies_and_waits(name), message, says, Action::Unsync);
     Ok(found.map(|(waits, finding)| explained(case, &waits, finding)).collect())
 }
 
 fn explained(case: &Case<'_>, waits: &Waits<'_>, finding: Finding) -> Finding {
     let finding = finding
-        .why("while it waits the host prepares nothing, so the device has nothing to do when the call returns")
+        .why("the host queues nothing while it waits, so the device has no work when the call returns")
         .help(advice(case.framework()));
     let finding = case.unless_steered(finding);
     match waits.all.first().and_then(|wait| case.operator_around(wait.row)) {
@@ -43,13 +43,13 @@ fn explained(case: &Case<'_>, waits: &Waits<'_>, finding: Finding) -> Finding {
 fn advice(framework: Framework) -> &'static str {
     match framework {
         Framework::Torch => {
-            "leave values on the device: no `.item()`, `print(tensor)` or `if tensor` in the step; read metrics back every N steps, with `non_blocking=True`"
+            "keep values on the device: no `.item()`, `print(tensor)` or `if tensor` in the step; read metrics back every N steps, with `non_blocking=True`"
         }
         Framework::Jax => {
-            "call `block_until_ready`, `float()` and `np.asarray` after the loop or every N steps; `jax.lax.while_loop` decides on the device when to stop"
+            "call `block_until_ready`, `float()` and `np.asarray` after the loop or every N steps; to stop on a condition, use `jax.lax.while_loop`, which checks it on the device"
         }
         Framework::Other => {
-            "wait after the loop, or for an event of an earlier step, so that the next work is queued before this one ends"
+            "wait after the loop, or on an event from an earlier step, to queue the next work before the current work ends"
         }
     }
 }

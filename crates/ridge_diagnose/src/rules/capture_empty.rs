@@ -28,7 +28,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     }
     if MonitorLog::of(case).is_some() {
         doubts.push(Doubt {
-            message: "a monitor's log shows how much devices were used, and neither what ran nor what they waited for"
+            message: "a monitor log shows device utilization, but not which work ran or why the device was idle"
                 .to_owned(),
             command: Some("ridgeline record -o run/ -- python PROGRAM.py".to_owned()),
             blocks: vec![Question::Device, Question::Idle, Question::Steps],
@@ -39,11 +39,11 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if profiled > 0 {
         doubts.push(Doubt {
             message: format!(
-                "the capture is of {} under a hardware profiler, without a timeline",
+                "the capture contains {} under a hardware profiler, but no timeline",
                 count(profiled, "launch", "launches")
             ),
             command: Some(
-                "nsys profile --trace=cuda,nvtx,osrt PROGRAM, for what happens between the kernels".to_owned(),
+                "nsys profile --trace=cuda,nvtx,osrt PROGRAM, to see what happens between the kernels".to_owned(),
             ),
             blocks: vec![Question::Idle, Question::Steps],
         });
@@ -52,7 +52,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let launches: u64 = case.trace().processes_without_device_activity().iter().map(|(_, launches)| launches).sum();
     let message = match launches {
         0 => "no device work was recorded".to_owned(),
-        launches => format!("the host launched {launches} kernels and nothing that the device did was recorded"),
+        launches => format!("the host launched {launches} kernels, but no device work was recorded"),
     };
     let command = match case.framework() {
         Framework::Torch => "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
@@ -76,7 +76,7 @@ fn nearly_empty(case: &Case<'_>) -> Option<Doubt> {
     }
     Some(Doubt {
         message: format!(
-            "{} of device work in {}, busy for {}: that is too little to analyze",
+            "{} of device work in {}, busy for {}: too little to analyze",
             count(pieces, "piece", "pieces"),
             Nanos(whole),
             Nanos(busy)

@@ -31,6 +31,6 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         Framework::Torch => "torch.profiler.profile(with_stack=False)",
         _ => "ridgeline record -- python PROGRAM.py",
     };
-    let message = format!("{} of the events are Python calls: recording them slows the host down", percent(share));
+    let message = format!("{} of the events are Python calls, and recording them slows the host down", percent(share));
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks: Vec::new() });
 }

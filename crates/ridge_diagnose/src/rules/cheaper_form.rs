@@ -54,7 +54,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, form: &Priced) -> Finding {
     let op = old.first().and_then(|id| program.work(*id).first()).map(|work| work.op);
     let library = op.and_then(|op| case.library_line_of_op(op));
     let part = |left: f64| case.per_unit((form.ns as f64 * left) as i64).value as i64;
-    let found = Finding::new(format!("{} of the time {}", percent(case.share(form.ns)), rewrite.does))
+    let found = Finding::new(format!("{} of the time {}; {} would suffice", percent(case.share(form.ns)), rewrite.does, rewrite.instead))
         .at(place_of(case, program, rewrite.at))
         .about(op.and_then(OpRow::known).map(Subject::Op))
         .about(Subject::Module(program.row))
@@ -62,8 +62,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>, form: &Priced) -> Finding {
             format!("in {} of `{}`: {}", count(old.len() as u64, "operation", "operations"), program.function(case), list(&names, 3)),
             case.per_unit(form.ns),
         )
-        .number(format!("at least, by its price, for {}", rewrite.instead), Quantity::nanos(part(form.left.least), Basis::Modelled))
-        .number("at most", Quantity::nanos(part(form.left.most), Basis::Modelled))
+        .number(format!("predicted minimum for {}", rewrite.instead), Quantity::nanos(part(form.left.least), Basis::Modelled))
+        .number("predicted maximum", Quantity::nanos(part(form.left.most), Basis::Modelled))
         .why(rewrite.why)
         .help(rewrite.help)
         .made_by(library);
@@ -88,13 +88,13 @@ fn of_calls(case: &Case<'_>, form: &PricedCalls) -> Finding {
     let gradients = if own.len() < calls.len() { " and their gradients" } else { "" };
     let seen = case.seen_during(own.iter().map(|call| call.row));
     let middle = (left.least + left.most) / 2.0;
-    let found = Finding::new(format!("{} of the time {does}", percent(share)))
+    let found = Finding::new(format!("{} of the time {does}; {instead} would suffice", percent(share)))
         .at(case.line_of_row(row))
         .about(EventRow::known(row).map(Subject::Event))
         .seen(seen.as_ref())
         .number(format!("in {}{gradients}", list(&names, 3)), case.per_unit(ns as i64))
-        .number(format!("at least, by its price, for {instead}"), Quantity::nanos(part(left.least), Basis::Modelled))
-        .number("at most", Quantity::nanos(part(left.most), Basis::Modelled))
+        .number(format!("predicted minimum for {instead}"), Quantity::nanos(part(left.least), Basis::Modelled))
+        .number("predicted maximum", Quantity::nanos(part(left.most), Basis::Modelled))
         .fact("which array a call reads is inferred from sizes".to_owned())
         .why(*why)
         .help(*help);

@@ -37,7 +37,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if median > LEAST_NS {
         doubts.push(Doubt {
             message: format!(
-                "the processes' clocks disagree by at least {}: ranks leave collectives before others have come",
+                "the processes' clocks disagree by at least {}: ranks leave collectives before others enter them",
                 Nanos(median)
             ),
             command: Some("chronyc makestep, or PTP, on every host; then record all ranks at once".to_owned()),

@@ -25,10 +25,10 @@ pub(crate) static RULE: Rule = Rule {
 /// Bits of NVML's reasons that hold a busy device back, and their names; being idle or set so by a user is none.
 const REASONS: [(u64, &str); 5] = [
     (0x4, "the power limit"),
-    (0x8, "a slowdown by the hardware"),
-    (0x20, "heat, by the driver"),
-    (0x40, "heat, by the hardware"),
-    (0x80, "the power brake"),
+    (0x8, "a hardware slowdown"),
+    (0x20, "heat (driver slowdown)"),
+    (0x40, "heat (hardware slowdown)"),
+    (0x80, "the external power brake"),
 ];
 
 /// The part of the samples below which it happened now and then.
@@ -49,24 +49,24 @@ fn of_device(counters: &CounterRows, device: Option<DeviceRow>) -> Option<Findin
     often.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let (reason, part) = *often.first()?;
     let share = |part: f64| Quantity::new(part, Unit::Share, Basis::Measured);
-    let mut finding = Finding::new(format!("clocks were lowered in {} of the samples: {reason}", percent(part)))
+    let mut finding = Finding::new(format!("clocks were throttled in {} of the samples: {reason}", percent(part)))
         .about(device.map(Subject::Device));
     for (name, part) in &often {
         finding = finding.number(format!("of the samples: {name}"), share(*part));
     }
     let mean = |meaning| rows().find(|row| row.meaning == Some(meaning)).map(|row| row.mean);
     if let (Some(clock), Some(most)) = (mean(Meaning::CoreClock), mean(Meaning::MostCoreClock)) {
-        finding = finding.number("mean clock of the cores, as a part of their highest", share(clock / most.max(1.0)));
+        finding = finding.number("mean core clock / maximum core clock", share(clock / most.max(1.0)));
     }
     let help = match reason {
-        "the power limit" => "see the limit with `nvidia-smi -q -d POWER`; a higher one needs the owner of the machine",
+        "the power limit" => "check the limit with `nvidia-smi -q -d POWER`; only the machine's administrator can raise it",
         _ => {
-            "see temperatures with `nvidia-smi -q -d TEMPERATURE,PERFORMANCE` and let the owner look at cooling and supply"
+            "check temperatures with `nvidia-smi -q -d TEMPERATURE,PERFORMANCE`, and have the machine's administrator check cooling and power supply"
         }
     };
     Some(
         finding
-            .why("compute-bound kernels run slower by as much as clocks fall, and times of two runs differ without any change")
+            .why("compute-bound kernels slow down in proportion to the clocks, and two runs of the same program take different times")
             .help(help)
             .information(),
     )

@@ -72,13 +72,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         idle.name.is_some_and(is_in_them)
             || idle.row.example.is_some_and(|row| overlaps(case, row.0, &cold))
     });
-    let finding = Finding::new(format!("first calls, which load kernels or make the context, take {} of the capture", percent(share)))
+    let finding = Finding::new(format!("first calls that load kernels or create the context take {} of the capture", percent(share)))
         .at(case.line_of_row(longest))
         .about(EventRow::known(longest).map(Subject::Event))
         .number(format!("in {}", list(&names, 3)), Quantity::nanos(ns, Basis::Measured))
-        .number("in the longest of them", Quantity::nanos(longest_ns, Basis::Measured))
-        .why("the first use of the device makes its context, and the first launch of a kernel loads its code, compiles it or tunes it; later ones do not")
-        .help("warm up before the capture begins: run each kind of step once or twice, then record; for a program that runs once, `CUDA_MODULE_LOADING` and caches of compiled kernels decide how long that takes")
+        .number("in the longest call", Quantity::nanos(longest_ns, Basis::Measured))
+        .why("the first use of the device creates its context, and the first launch of a kernel loads, compiles or tunes its code; later launches don't")
+        .help("warm up before the capture: run each kind of step once or twice, then record; for a program that runs only once, tune `CUDA_MODULE_LOADING` and cache compiled kernels")
         .claims(inside.map(|idle| (idle.at, 1.0)));
     Ok(vec![finding])
 }

@@ -47,15 +47,15 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let events = small.iter().fold(0_u64, |sum, id| sum.saturating_add(program.events(*id)));
     let most = small.iter().filter_map(|id| payload(module, *id)).max()?;
     let message =
-        format!("{} of the time is in small collectives inside loops of `{}`", percent(case.share(ns)), program.function(case));
+        format!("{} of the time goes to small collectives inside loops of `{}`", percent(case.share(ns)), program.function(case));
     Some(
         program
             .located(case, Finding::new(message), small.first().copied())
             .number(format!("in {}", list(&program.names(&small), 3)), case.per_unit(ns))
             .number("small collectives", case.count_per_unit(events))
-            .number("moved by the largest", Quantity::new(most as f64, Unit::Bytes, Basis::Counted))
-            .why("a small collective takes its latency, however little it moves, and the loop pays that in every iteration")
-            .help("move it out of the loop: add up on each device and reduce once afterwards, or send several values or iterations in one collective")
+            .number("transferred by the largest", Quantity::new(most as f64, Unit::Bytes, Basis::Counted))
+            .why("a small collective costs its full latency however little it transfers, and the loop pays that in every iteration")
+            .help("move it out of the loop: accumulate on each device and reduce once afterwards, or combine several values or iterations in one collective")
             .information(),
     )
 }

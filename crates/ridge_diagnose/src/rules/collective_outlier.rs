@@ -67,7 +67,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let Some((part, median)) = longest.filter(|_| share >= LEAST) else { return Ok(Vec::new()) };
     let row = part.collective.event;
     let finding = Finding::new(format!(
-        "{} took at least {TIMES} times as long as others of the same size, {} of the time",
+        "{} took at least {TIMES} times as long as others of the same size: {} of the time",
         count(excess.len() as u64, "collective", "collectives"),
         percent(share)
     ))
@@ -77,9 +77,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         Quantity::nanos(part.dur_ns, Basis::Measured),
     )
     .seen_at(EventRow::known(row).map(Subject::Event))
-    .number("median of the same kind and size", Quantity::nanos(median, Basis::Measured))
-    .why("another rank was late, or the network was busy; one rank alone cannot tell which")
-    .help("record all ranks and open them together, which tells who was late: `ridgeline check RANK0 RANK1 …`")
+    .number("median for this kind and size", Quantity::nanos(median, Basis::Measured))
+    .why("another rank was late, or the network was busy; a capture of one rank can't show which")
+    .help("record all ranks and open them together to see which was late: `ridgeline check RANK0 RANK1 …`")
     .claims(claim);
     Ok(vec![finding])
 }

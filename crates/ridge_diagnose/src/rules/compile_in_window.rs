@@ -31,7 +31,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         return;
     }
     doubts.push(Doubt {
-        message: format!("the device waits {} of the steps' time for compilation", percent(share)),
+        message: format!("the device waits for compilation {} of the steps' time", percent(share)),
         command: Some("ridgeline record --warm-up quiet:2s -- python PROGRAM.py".to_owned()),
         blocks: vec![Question::Steps],
     });

@@ -28,14 +28,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let found = case.finding_of_part(HostPart::Converting, message).map(|finding| match lists {
         true => finding
-            .why("each number of a list is a Python object, with its own type check and copy")
-            .help("keep the data in NumPy arrays from where it is read, and cut batches out of those; an array is copied in one piece"),
+            .why("each number in a Python list is a separate object with its own type check and copy")
+            .help("keep the data in NumPy arrays from the moment it is read, and slice batches from them; an array is copied in one piece"),
         false if is_torch => finding
-            .why("`torch.tensor` copies each array that it is given, and takes a list of arrays number by number")
-            .help("`np.stack` a list of arrays first and share its memory with `torch.from_numpy`; convert what does not change once, before the loop"),
+            .why("`torch.tensor` copies every array passed to it, and converts a list of arrays number by number")
+            .help("`np.stack` a list of arrays first and share its memory with `torch.from_numpy`; convert constant data once, before the loop"),
         false => finding
-            .why("an array of NumPy is copied to the device, and to its type, each time that it is passed; one that does not change has to be only once")
-            .help("convert what does not change once, before the loop, to the type that the step uses, and pass the array of the device"),
+            .why("a NumPy array is converted and copied to the device every time it is passed, though constant data needs that only once")
+            .help("convert constant data once, before the loop, to the type that the step uses, and pass the device array"),
     });
     Ok(found.into_iter().collect())
 }

@@ -41,24 +41,24 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let pageable = copies.iter().filter(|copy| copy.is_pageable()).count();
     let (event, place) = case.longest_copy(&copies).map_or((None, None), |(event, place)| (Some(event), place));
     let mut finding = Finding::new(format!(
-        "copies between host and device take {} of the time, {:.0} times what is computed",
+        "host-device copies take {} of the time, {:.0} times as long as the computation",
         percent(case.share(ns)),
         ns as f64 / computed as f64,
     ))
     .at(place)
     .about(event.map(Subject::Event))
     .number(format!("in {} of {}", count(copies.len() as u64, "copy", "copies"), bytes_words(bytes)), case.per_unit(ns))
-    .number("of computing", case.per_unit(computed));
+    .number("of computation", case.per_unit(computed));
     if bytes > 0 && all_ns > 0 {
-        finding = finding.number("copied", Quantity::new(bytes as f64 * 1e9 / all_ns as f64, Unit::BytesPerSec, Basis::Measured));
+        finding = finding.number("copy rate", Quantity::new(bytes as f64 * 1e9 / all_ns as f64, Unit::BytesPerSec, Basis::Measured));
     }
     if pageable > 0 {
-        finding = finding.fact(format!("{} of ordinary memory, which the driver stages", count(pageable as u64, "copy", "copies")));
+        finding = finding.fact(format!("{} of pageable memory, staged by the driver", count(pageable as u64, "copy", "copies")));
     }
     Ok(vec![
         finding
-            .why("the data crosses a link that is ten to a hundred times slower than the device's memory, for a single pass over it")
-            .help("keep data on the device between passes, or do more there for each byte that is brought; pinned memory and copies in pieces that overlap the kernels hide part of it")
+            .why("the data crosses a link ten to a hundred times slower than device memory, for a single pass over it")
+            .help("keep data on the device between passes, or do more work per byte copied; pinned memory and chunked copies that overlap the kernels hide part of the cost")
             .claims(case.claim_of(&copies, |_| 1.0)),
     ])
 }

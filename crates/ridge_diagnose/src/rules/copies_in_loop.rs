@@ -42,14 +42,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let (longest, place) = case.longest_copy(copies).unzip();
     let share = percent(case.share(ns).min(1.0));
     let finding = Finding::new(format!(
-        "copies between host and device take {share} of the time with no overlapping computation"
+        "host-device copies take {share} of the time with no overlapping computation"
     ))
     .at(place.flatten())
     .about(longest.map(Subject::Event))
     .number("to the device, not hidden behind compute", case.per_unit(inward))
     .number("to the host, not hidden behind compute", case.per_unit(outward))
     .number("copies", case.count_per_unit(copies.len() as u64))
-    .why("the copies come between pieces of work that wait for them")
+    .why("device work waits for each copy, and nothing else runs in that time")
     .help(advice(copies, inward, outward))
     .claims(claim)
     .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
@@ -63,10 +63,10 @@ fn is_for_copy(idle: &IdleTime<'_>) -> bool {
 
 fn advice(copies: &[Copying], inward: i64, outward: i64) -> &'static str {
     if outward > inward {
-        return "compute on the device what is computed from the results on the host, and read back only what is needed, rarely";
+        return "process results on the device instead of the host, and read back rarely and only what you need";
     }
     if copies.iter().any(Copying::is_pageable) {
-        return "make what does not change once and keep it on the device; bring new data in from pinned memory while the step before computes";
+        return "create constant data once and keep it on the device; copy new data from pinned memory while the previous step computes";
     }
-    "make what does not change once and keep it on the device; bring new data in while the step before computes"
+    "create constant data once and keep it on the device; copy new data while the previous step computes"
 }

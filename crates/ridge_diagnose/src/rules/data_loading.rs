@@ -5,10 +5,11 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
-use crate::words::{count, percent};
+use crate::words::{count, percent, short};
 use ridge_analysis::{Activity, Need, PythonLooks};
 use ridge_replay::{Action, Edit};
 use ridge_table::Subject;
+use std::collections::BTreeMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "data-loading",
@@ -27,6 +28,8 @@ const LEAST: f64 = 0.03;
 const LEAST_ON_PROCESSORS: f64 = 0.20;
 /// The part of the looks that find rows of a data set being taken and joined, from which on that is what is waited for.
 const MOST_ROWS: f64 = 0.3;
+/// The part of the looks from which on a function of an item is named.
+const MOST_OF_ITEM: f64 = 0.4;
 /// Fewer passes start their workers anyway.
 const FEWEST_PASSES: u64 = 3;
 /// The part of the waiting that is the longest wait of each pass, from which on workers that start are what is waited for.
@@ -50,15 +53,15 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))).collect();
     let restarted = restarted(case, &loaders);
     let help = if restarted.is_some() || has_workers && starts_workers(case, &claim) {
-        "keep the workers from one pass over the data to the next: `DataLoader(..., persistent_workers=True)`; for a small data set in memory `num_workers=0` is faster"
+        "keep the workers between passes over the data: `DataLoader(..., persistent_workers=True)`; for a small in-memory data set, `num_workers=0` is faster"
     } else if has_workers && hands_over(case, &claim) {
-        "a batch takes longer to hand over from one process to another than to make: load in the program itself (`num_workers=0`), or make batches larger"
+        "passing a batch between processes takes longer than making it: load in the main process (`num_workers=0`), or use larger batches"
     } else if has_workers {
-        "give the loader more workers or less to do: decode and augment ahead of time, or on the device"
+        "add loader workers or reduce their work: decode and augment ahead of time, or on the device"
     } else if takes_rows(case, &claim) {
-        "take a whole batch at once in place of row by row: a `BatchSampler` as `sampler` with `batch_size=None`, so that `__getitem__` gets all indices of a batch, or index the tensors themselves; if reading a row takes long, `num_workers`"
+        "fetch a whole batch at once instead of row by row: pass a `BatchSampler` as `sampler` with `batch_size=None`, and `__getitem__` gets all indices of a batch; or index the tensors directly; if reading a row is slow, set `num_workers`"
     } else {
-        "load in other processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
+        "load in worker processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
     };
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
@@ -66,11 +69,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         format!(", which starts {} for each of {passes} passes", count(workers, "new worker process", "new worker processes"))
     });
     let idle = percent(case.share(ns));
-    let finding = Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{restarts}"))
+    let busiest = busiest(case, &claim).map_or_else(String::new, |function| format!(", for each item mostly in `{function}`"));
+    let finding =
+        Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{restarts}{busiest}"))
         .at(example.and_then(|row| case.line_of_row(row.0)))
         .about(example.map(Subject::Event))
         .number("idle while data was loaded", case.per_unit(ns))
-        .why("the next batch is made by the thread that launches the work, or is not ready when it is needed")
+        .why("the thread that launches the work also makes the next batch, or the batch isn't ready in time")
         .help(help)
         .seen(seen.as_ref())
         .claims(claim)
@@ -88,6 +93,27 @@ fn restarted(case: &Case<'_>, loaders: &[u32]) -> Option<(u64, u64)> {
     let (first, all): (i64, i64) =
         (waits.iter().take(usize::try_from(passes).ok()?).sum(), waits.iter().sum());
     (passes >= FEWEST_PASSES && first as f64 >= MOST_FIRST * all as f64).then_some((workers, passes))
+}
+
+/// The program's own function in which most of the waiting goes by, if it is one that a data set calls for its items.
+fn busiest(case: &Case<'_>, claim: &[(usize, f32)]) -> Option<String> {
+    let (places, strings) = (&case.trace().python.places, &case.trace().strings);
+    let of = |place: &u32| places.get(*place as usize).map(|place| strings.get(place.function));
+    let is_item = |function: &str| function.ends_with("__getitem__") || function.ends_with("__getitems__");
+    let looks = case.looks_in(claim, |_| true);
+    let all: u64 = looks.values().sum();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for (stack, count) in &looks {
+        let stack = case.trace().python.stacks.get(*stack as usize)?;
+        // What an item calls itself; what that calls is a part of it.
+        let functions: Vec<&str> = stack.places.iter().filter_map(of).collect();
+        let item = functions.iter().position(|function| is_item(function)).filter(|item| *item > 0);
+        if let Some(item) = item {
+            *counts.entry(functions[item - 1]).or_default() += count;
+        }
+    }
+    let (function, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count as f64 >= MOST_OF_ITEM * all as f64).then(|| short(function))
 }
 
 /// Whether much of the waiting is for workers to start or to end.

@@ -28,10 +28,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let finding = Finding::new(format!("`DataParallel` drives {devices} devices from one process"))
         .at(case.line_of_row(*first))
         .about(EventRow::known(*first).map(Subject::Event))
-        .number("calls of it in the capture", Quantity::new(calls.len() as f64, Unit::Count, Basis::Counted))
+        .number("`DataParallel` calls in the capture", Quantity::new(calls.len() as f64, Unit::Count, Basis::Counted))
         .number("copies and collectives between the devices", case.per_unit(ns))
         .why("one Python process launches for all devices in turn, and copies all weights to them in every step")
-        .help("`DistributedDataParallel` with one process for each device, started by `torchrun`")
+        .help("use `DistributedDataParallel` with one process per device, started by `torchrun`")
         .claims(moves.iter().map(|work| (work.at, 1.0)));
     Ok(vec![finding])
 }

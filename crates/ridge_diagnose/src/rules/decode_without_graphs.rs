@@ -47,14 +47,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let kernels = steps.iter().map(|step| step.kernels).sum::<u64>() as f64 / steps.len() as f64;
     let finding = Finding::new(format!(
-        "decoding launches each kernel on its own, and the device waits {} of the time for it",
+        "decode steps launch every kernel separately, and the device waits {} of the time for the launches",
         percent(share)
     ))
     .about(Subject::Event(longest.event))
-    .number("idle while decoding steps were launched", case.per_unit(ns))
-    .number("kernels of a decoding step", Quantity::new(kernels.round(), Unit::Count, Basis::Measured))
-    .why("a decoding step is the same short kernels each time, and no graph replays them")
-    .help("leave graphs on: no `--enforce-eager` (vLLM), no `--disable-cuda-graph` (SGLang); sizes of batches that are decoded belong among those captured")
+    .number("idle during the launches of decode steps", case.per_unit(ns))
+    .number("kernels per decode step", Quantity::new(kernels.round(), Unit::Count, Basis::Measured))
+    .why("every decode step launches the same short kernels, and no CUDA graph replays them")
+    .help("keep CUDA graphs on: drop `--enforce-eager` (vLLM) or `--disable-cuda-graph` (SGLang), and capture every batch size you decode")
     .claims(claim);
     Ok(vec![finding])
 }

@@ -69,8 +69,8 @@ fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {
         format!("in {} of `{function}`: {}", count(copies.work.len() as u64, "copy", "copies"), list(&names, 3)),
         case.per_unit(copies.work.iter().map(|work| work.row.ns).sum()),
     )
-    .number("copied into fresh memory by one run of all", Quantity::new(copies.bytes as f64, Unit::Bytes, Basis::Counted))
-    .why("the update may not write over what the caller might still read; given away, the argument's memory may be used")
+    .number("copied into new memory per run", Quantity::new(copies.bytes as f64, Unit::Bytes, Basis::Counted))
+    .why("the update can't overwrite an array that the caller might still read; donation lets it reuse the argument's memory")
     .help(format!("`jax.jit({function}, donate_argnames=({}))`, if the caller no longer needs the old value", named.join(", ")))
     .claims(copies.work.iter().map(|work| (work.at, 1.0)))
     .edit(case.without(copies.work.iter().map(|work| work.at)))

@@ -74,16 +74,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let place = lines.clone().next().and_then(|row| case.line_of_row(row)).or_else(|| case.line_of_row(first));
     let seen = case.seen_during(lines.chain(gradients.iter().map(|at| all[*at].row)));
     let finding = Finding::new(format!(
-        "{} of the time fills, adds and applies dense gradients of embedding tables, of which a batch reads few rows",
+        "{} of the time goes to filling, adding and applying dense gradients of embedding tables, though a batch reads only a few rows",
         percent(share)
     ))
     .at(place)
     .about(EventRow::known(first).map(Subject::Event))
     .seen(seen.as_ref())
-    .number("rows of these tables", Quantity::new(rows as f64, Unit::Count, Basis::Counted))
-    .number("rows that one batch reads at most", Quantity::new(read as f64, Unit::Count, Basis::Counted))
-    .why("the gradient of a table is an array of the table's size, mostly zeros, and the optimizer goes through all of it")
-    .help("`torch.nn.Embedding(..., sparse=True)` (`EmbeddingBag` likewise), with `torch.optim.SparseAdam` or `SGD` for the tables: gradients then hold only the rows that were read")
+    .number("rows in these tables", Quantity::new(rows as f64, Unit::Count, Basis::Counted))
+    .number("maximum rows read by one batch", Quantity::new(read as f64, Unit::Count, Basis::Counted))
+    .why("the gradient is an array as large as the table, mostly zeros, and the optimizer processes all of it")
+    .help("use `torch.nn.Embedding(..., sparse=True)` (or `EmbeddingBag`) with `torch.optim.SparseAdam` or `SGD` for the tables; gradients then contain only the rows that were read")
     .claims(claim)
     .priced(share * (1.0 - left) * 0.8, share);
     Ok(vec![finding])

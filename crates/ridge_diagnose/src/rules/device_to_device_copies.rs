@@ -39,14 +39,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let (longest, place) = case.longest_copy(&copies).unzip();
     let call = longest.and_then(|row| case.trace().events.link.get(row.index()).copied());
     let mut finding = Finding::new(format!(
-        "copies within the device take {} of the time with no overlapping computation",
+        "device-to-device copies take {} of the time with no overlapping computation",
         percent(case.share(exposed).min(1.0)),
     ))
     .at(place.flatten())
     .about(longest.map(Subject::Event))
     .number("not hidden behind compute", case.per_unit(exposed))
-    .number("such copies", case.count_per_unit(copies.len() as u64))
-    .why("results are put where they are wanted after they have been made, and each byte is read and written once more")
+    .number("device-to-device copies", case.count_per_unit(copies.len() as u64))
+    .why("results are created in one place and then copied to another, which reads and writes every byte again")
     .help(advice(case.framework()))
     .claims(case.claim_of(&copies, |_: &Copying| 1.0))
     .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
@@ -59,13 +59,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn advice(framework: Framework) -> &'static str {
     match framework {
         Framework::Torch => {
-            "write into place: `out=`, `index_copy_` or slices of one tensor instead of `torch.cat`, `clone` and `contiguous`"
+            "write in place with `out=`, `index_copy_` or slices of one tensor instead of `torch.cat`, `clone` and `contiguous`"
         }
         Framework::Jax => {
-            "donate the arguments that are replaced (`donate_argnames`), and carry arrays through loops in one layout"
+            "donate the arguments that the step replaces (`donate_argnames`), and carry arrays through loops in one layout"
         }
         Framework::Other => {
-            "write results where they are wanted, and exchange two buffers instead of copying one into the other"
+            "write results directly to their destination, and swap two buffers instead of copying one into the other"
         }
     }
 }

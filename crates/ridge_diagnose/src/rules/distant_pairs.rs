@@ -57,17 +57,17 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     }
     let longest = program.longest_first(&held);
     let message = format!(
-        "{} of the time computes all pairs of {rows} and {columns}, though those beyond a cutoff distance are set to zero",
+        "{} of the time computes all pairs of {rows} and {columns}, though pairs beyond a cutoff distance are set to zero",
         percent(case.share(ns)),
     );
     Some(
         Finding::new(message)
             .at(longest.first().and_then(|id| place_of(case, program, *id)))
             .about(Subject::Module(program.row))
-            .number(format!("in arrays with an element for each pair: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
-            .fact("how many pairs are within the cutoff is not in the capture")
-            .why("the work grows with the square of the number, and what the cutoff keeps grows with the number")
-            .help("keep a list of neighbors and renew it now and then (`jax_md.partition.neighbor_list`, `energy.*_neighbor_list`, or a grid of cells), or sort one side and look at a window of it; worth it where few pairs are near")
+            .number(format!("in arrays with one element per pair: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
+            .fact("the capture doesn't show how many pairs are within the cutoff")
+            .why("the number of all pairs grows quadratically, but the number within the cutoff only linearly")
+            .help("keep a neighbor list and rebuild it occasionally (`jax_md.partition.neighbor_list`, `energy.*_neighbor_list`, or a grid of cells), or sort one side and compare only within a window; this pays off if few pairs are near")
             .claims(program.claim(&held, 1.0))
             .information(),
     )

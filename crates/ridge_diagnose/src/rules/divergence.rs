@@ -34,10 +34,10 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
         .filter(|threads| *threads > 0.0 && *threads < FEW)?;
     let busy = launch.numbers.compute_share.filter(|busy| *busy >= BUSY)?;
     let idle = 1.0 - threads / 32.0;
-    let finding = Finding::new(format!("{} of the threads of `{}` do nothing in an average instruction", percent(idle), short(launch.name)))
-        .number("threads of 32 at work in an instruction", Quantity::new(threads, Unit::Number, Basis::Measured))
-        .number("of the peak of arithmetic", Quantity::new(busy, Unit::Share, Basis::Measured))
-        .why("threads of a warp that take different branches, or fewer steps of a loop, wait for each other")
-        .help("sort the work so that threads of a warp do alike, use selections instead of branches, blocks of a multiple of 32 threads");
+    let finding = Finding::new(format!("{} of the threads of `{}` are inactive in an average instruction", percent(idle), short(launch.name)))
+        .number("active threads of 32 per instruction", Quantity::new(threads, Unit::Number, Basis::Measured))
+        .number("of peak arithmetic", Quantity::new(busy, Unit::Share, Basis::Measured))
+        .why("threads of a warp that take different branches, or leave a loop early, wait for each other")
+        .help("sort the work so threads of a warp take the same path, use selects instead of branches, and make block sizes multiples of 32");
     Some((finding, (idle * busy) as f32))
 }

@@ -52,10 +52,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let help = if on_processors {
         "compute in `float32` on CPUs, which have no arithmetic for these types and convert around every operation"
     } else {
-        "keep one type from operation to operation: `jnp.mean(x, dtype=x.dtype)`, `preferred_element_type` of products, and no `astype(float32)` around single operations"
+        "keep one type across operations: `jnp.mean(x, dtype=x.dtype)`, `preferred_element_type` for products, and no `astype(float32)` around single operations"
     };
     let message = format!(
-        "{} of the time only converts numbers of `{}` between 32 and 16 bits",
+        "{} of the time goes to converting numbers in `{}` between 32 and 16 bits",
         percent(case.share(ns)),
         program.function(case),
     );
@@ -68,7 +68,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     }
     Some(
         found
-            .why("each is a pass of its own over the whole array, which reads and writes every element and computes nothing")
+            .why("each conversion is a separate pass that reads and writes the whole array and computes nothing")
             .help(help)
             .edit(case.without(claim.iter().map(|(at, _)| *at)))
             .claims(claim),

@@ -45,16 +45,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let longest = exposure.rows.first().map(|row| row.at);
     let place = longest.and_then(|at| case.work().find(|work| work.at == at)).and_then(|work| case.line_of(&work));
     let covered = 1.0 - exposure.exposed_ns as f64 / exposure.collective_ns.max(1) as f64;
-    let mut finding = Finding::new(format!("collectives take {} of the time without overlapping work", percent(share)))
+    let mut finding = Finding::new(format!("collectives take {} of the time with no overlapping work", percent(share)))
         .at(place)
         .about(longest.and_then(|at| wall.rows.get(at)?.example).map(Subject::Event))
         .number("in collectives while nothing else ran", case.per_unit(exposure.exposed_ns))
         .number(
-            "of the collectives' time is covered by other work",
+            "of collective time overlapped by other work",
             Quantity::new(covered, Unit::Share, Basis::Measured),
         )
         .fact(format!("most of it in {}", list(&names, 3)))
-        .why("work that could overlap waits for the result, or is not queued on its own stream")
+        .why("work that could overlap waits for the result, or isn't queued on a separate stream")
         .help(if case.is_on_processors() { ON_PROCESSORS } else { advice(case.framework()) })
         .claims(exposure.rows.iter().map(|row| (row.at, row.part * hidden)));
     if case.is_on_processors() {
@@ -62,22 +62,22 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         finding = finding.information();
     }
     if meetings(case).is_empty() {
-        finding = finding.fact("one rank alone cannot tell transfer from waiting for a slower rank");
+        finding = finding.fact("a capture of one rank can't separate transfer from waiting for a slower rank");
     }
     Ok(vec![finding])
 }
 
 /// What helps where the devices are threads of one processor.
-const ON_PROCESSORS: &str = "exchange less often: add up gradients on each device and sum them once for a step (`psum` after the loop over microbatches); on a CPU nothing hides an exchange, because the devices share its cores";
+const ON_PROCESSORS: &str = "exchange less often: accumulate gradients on each device and sum them once per step (`psum` after the loop over microbatches); on a CPU nothing hides an exchange, because the devices share its cores";
 
 fn advice(framework: Framework) -> &'static str {
     match framework {
         Framework::Jax => {
-            "let XLA move them: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`; else shard so that less is exchanged"
+            "let XLA overlap them: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`; otherwise, shard to exchange less"
         }
         Framework::Torch => {
-            "overlap them with the backward pass: `DistributedDataParallel` with smaller `bucket_cap_mb`, `no_sync()` while gradients accumulate, FSDP's prefetching; else exchange less: bfloat16 gradients"
+            "overlap them with the backward pass: `DistributedDataParallel` with a smaller `bucket_cap_mb`, `no_sync()` during gradient accumulation, or FSDP prefetching; otherwise, exchange less: bfloat16 gradients"
         }
-        Framework::Other => "start them earlier and on a stream of their own, or exchange less",
+        Framework::Other => "start them earlier on a separate stream, or exchange less",
     }
 }

@@ -66,7 +66,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let longest = program.longest_first(&ran);
     let kind = longest.iter().find_map(|id| kind_of_factor(module, *id)).map(|kind| format!(" ({kind})")).unwrap_or_default();
     let message = format!(
-        "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends on {}{more} alone",
+        "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends only on {}{more}",
         percent(case.share(ns)),
         names.join(", "),
     );
@@ -74,10 +74,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         Finding::new(message)
             .at(place_of(case, program, factor))
             .about(Subject::Module(program.row))
-            .number(format!("in what depends on those alone: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
+            .number(format!("in operations that depend only on those: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
             .fact(format!("called {} times; the capture doesn't show whether those arguments were the same each time", program.events(factor)))
-            .why("a compiled function keeps nothing from one call to the next, so everything that depends on its unchanged arguments is computed again")
-            .help("if they stay the same, factorize once in a function of its own and pass the factor in: `jax.scipy.linalg.cho_factor`, `lu_factor`, then `cho_solve` or `solve_triangular` in each call")
+            .why("a compiled function keeps nothing between calls, so it recomputes everything that depends on unchanged arguments")
+            .help("if they stay the same, factorize once in a separate function and pass the factor in: `jax.scipy.linalg.cho_factor` or `lu_factor`, then `cho_solve` or `solve_triangular` in each call")
             .claims(program.claim(&ran, 1.0))
             .information(),
     )

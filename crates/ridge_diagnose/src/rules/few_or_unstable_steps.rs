@@ -44,7 +44,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let spread = variation(steady);
     if steady.len() >= FEW && spread > UNSTABLE {
         let message = format!(
-            "the times of {} steps differ by {} of their mean (standard deviation): one step predicts little about another",
+            "the times of {} steps vary by {} of their mean (standard deviation): one step predicts little about another",
             steady.len(),
             percent(spread)
         );

@@ -120,15 +120,15 @@ fn finding(case: &Case<'_>) -> Option<Finding> {
     let (name, how) = (call.rsplit('.').next().unwrap_or(call), advice(program.module));
     Some(
         Finding::new(format!(
-            "{} of the time goes to estimating derivatives by finite differences: `{name}` is given no gradient and calls `{function}` once for each variable",
+            "{} of the time goes to estimating derivatives by finite differences: `{name}` has no gradient and calls `{function}` once per variable",
             percent(share),
         ))
         .at(Some(place))
         .about(Subject::Module(program.row))
-        .number(format!("calls of `{function}`, none of its derivative"), Quantity::new(evaluations, Unit::Count, Basis::Counted))
-        .number("variables, by its first argument", Quantity::new(variables, Unit::Count, Basis::Counted))
+        .number(format!("calls to `{function}`, none to its derivative"), Quantity::new(evaluations, Unit::Count, Basis::Counted))
+        .number("variables, from the size of its first argument", Quantity::new(variables, Unit::Count, Basis::Counted))
         .fact(format!("{found} of {all} Python stack samples were in `{name}`"))
-        .why("without `jac` SciPy moves one variable after the other by a little and calls the function anew for each, where a gradient takes as long as a few calls and is exact")
+        .why("without `jac`, SciPy perturbs one variable at a time and calls the function again for each; an exact gradient costs only a few calls")
         .help(how)
         .claims(claim),
     )
@@ -172,8 +172,8 @@ fn advice(module: &HloModule) -> &'static str {
     let root = module.entry.and_then(|entry| module.computation(entry).root).map(|root| module.instruction(root));
     let is_scalar = root.is_some_and(|root| root.shape.leaves().iter().all(|shape| shape.dimensions.is_empty()));
     if is_scalar {
-        "pass the gradient: `jax.jit(jax.value_and_grad(f))` with `jac=True`, which gives the value and the gradient in one call; or optimize on the device (`jax.scipy.optimize.minimize`, `optax.lbfgs`)"
+        "pass the gradient: `jax.jit(jax.value_and_grad(f))` with `jac=True` returns value and gradient in one call; or optimize on the device (`jax.scipy.optimize.minimize`, `optax.lbfgs`)"
     } else {
-        "pass the Jacobian: `jac=jax.jit(jax.jacfwd(f))` where there are fewer variables than residuals, else `jax.jacrev`; or fit on the device (`optimistix.least_squares`, `jaxopt`)"
+        "pass the Jacobian: `jac=jax.jit(jax.jacfwd(f))` if there are fewer variables than residuals, else `jax.jacrev`; or fit on the device (`optimistix.least_squares`, `jaxopt`)"
     }
 }

@@ -79,16 +79,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let names: Vec<&str> = found.iter().map(|double| double.work.name).collect();
     let op = found.first().map_or(ridge_trace::NONE, |double| double.work.op);
     let finding = Finding::new(format!(
-        "{} of the time computes in double precision, at which the device is {:.0} times slower",
+        "{} of the time computes in double precision, which is {:.0} times slower on this device",
         percent(case.share(ns)),
         1.0 / slowest.max(1e-3),
     ))
     .at(case.line_of_op(op))
     .about(OpRow::known(op).map(Subject::Op))
-    .number(format!("in operations on 64-bit numbers: {}", list(&names, 3)), case.per_unit(ns))
-    .number("rate of double over single precision", Quantity::new(slowest, Unit::Share, if on_processors { Basis::Modelled } else { Basis::Sheet }))
-    .why(if on_processors { "a vector register has room for half as many 64-bit numbers, and each takes twice the memory traffic" } else { "the device has few units for 64-bit numbers, and each takes twice the memory traffic" })
-    .help("compute in `float32` where the accuracy allows, with `jax_enable_x64` off or `astype(jnp.float32)`, and keep only long sums in `float64`")
+    .number(format!("in 64-bit operations: {}", list(&names, 3)), case.per_unit(ns))
+    .number("double-precision rate / single-precision rate", Quantity::new(slowest, Unit::Share, if on_processors { Basis::Modelled } else { Basis::Sheet }))
+    .why(if on_processors { "a vector register fits half as many 64-bit numbers, and each takes twice the memory traffic" } else { "the device has few 64-bit units, and each number takes twice the memory traffic" })
+    .help("compute in `float32` if the accuracy allows, with `jax_enable_x64` off or `astype(jnp.float32)`, and keep only long sums in `float64`")
     .claims(found.iter().map(|double| (double.work.at, double.part)));
     // Whether they are needed is not in the capture.
     Ok(vec![if on_processors { finding.information() } else { finding }])
@@ -128,9 +128,9 @@ fn in_operators(case: &Case<'_>) -> Option<Finding> {
         .at(case.line_of_row(longest))
         .about(EventRow::known(longest).map(Subject::Event))
         .seen(seen.as_ref())
-        .number("calls of operators on arrays of `float64`", case.count_per_unit(found.len() as u64))
-        .why("a vector register holds half as many 64-bit numbers, and each takes twice the memory traffic")
-        .help("convert the input once (`torch.from_numpy(table).float()`) and leave the model in `float32`; `from_numpy` keeps NumPy's `float64`")
+        .number("operator calls on `float64` arrays", case.count_per_unit(found.len() as u64))
+        .why("a vector register fits half as many 64-bit numbers, and each takes twice the memory traffic")
+        .help("convert the input once (`torch.from_numpy(table).float()`) and keep the model in `float32`; `from_numpy` keeps NumPy's `float64`")
         .claims(case.claim_of_calls(found.iter().copied(), ON_PROCESSORS));
     Some(if trains_a_network(case, all) { finding } else { finding.information() })
 }

@@ -39,13 +39,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             continue;
         }
         findings.push(
-            Finding::new(format!("{} of the memory reserved by {} was taken while as much was free in smaller pieces", percent(part.min(1.0)), allocator.name))
+            Finding::new(format!("{} of the memory reserved by {} was added while as much was free in smaller blocks", percent(part.min(1.0)), allocator.name))
                 .about(allocator.device.map(Subject::Device))
-                .number("taken though as much was reserved and unused", bytes(taken.unsigned_abs()))
+                .number("added while as much was already reserved and unused", bytes(taken.unsigned_abs()))
                 .number("peak reserved from the driver", bytes(most))
-                .number("most in use", bytes(allocator.peak_bytes()))
-                .why("free memory lies in pieces that no request fits, as sizes change from step to step")
-                .help("`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`; pad inputs to few sizes; run the largest batch first")
+                .number("peak in use", bytes(allocator.peak_bytes()))
+                .why("sizes change from step to step, which leaves free memory in blocks too small for any request")
+                .help("set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, pad inputs to a few sizes, and run the largest batch first")
                 .information(),
         );
     }

@@ -74,7 +74,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let updates: Vec<String> = updates.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
     let function = program.function(case);
     let message = format!(
-        "{} of the time repeats in every call of `{function}` what depends on nothing that it updates, on {}{more} alone",
+        "{} of the time recomputes, in every call of `{function}`, values that depend only on {}{more}, which it never updates",
         percent(case.share(ns)),
         names.join(", "),
     );
@@ -82,10 +82,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         Finding::new(message)
             .at(place_of(case, program, first))
             .about(Subject::Module(program.row))
-            .number(format!("in what depends on those alone: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
-            .fact(format!("the function hands back new values of {}; whether the others come again is not in the capture", updates.join(", ")))
-            .why("frozen weights and a data set that is gone through again give the same intermediate results each time, and a compiled function keeps none of them")
-            .help("if those arguments come again (several epochs over one data set, weights that are not trained), compute their part once, keep the result (features, embeddings, kernels) and hand that to the step")
+            .number(format!("in operations that depend only on those: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
+            .fact(format!("the function returns new values of {}; the capture doesn't show whether the others repeat", updates.join(", ")))
+            .why("frozen weights and data repeated in every epoch produce the same intermediate results, and a compiled function keeps none of them")
+            .help("if those arguments repeat (several epochs over one data set, frozen weights), compute their part once, keep the result (features, embeddings, kernels) and pass it to the step")
             .claims(program.claim(&ran, 1.0))
             .information(),
     )

@@ -50,16 +50,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim: Vec<(usize, f32)> = found.iter().filter_map(|(_, work)| part(work)).collect();
     let first = found.first().map_or(ridge_trace::NONE, |(_, work)| work.op);
     let mut finding =
-        Finding::new(format!("{} of the time moves elements to and from computed places", percent(case.share(ns))))
+        Finding::new(format!("{} of the time moves elements to and from computed indices", percent(case.share(ns))))
             .at(case.line_of_op(first))
             .about(OpRow::known(first).map(Subject::Op));
     for (kind, ns) in kinds {
-        finding = finding.number(format!("in operations that are a {kind}"), case.per_unit(ns));
+        finding = finding.number(format!("in {kind} operations"), case.per_unit(ns));
     }
     finding = finding
         .fact(format!("most of it in {}", list(&names, 3)))
-        .why("each element is fetched from, or put at, a place that is known only when the program runs, so memory is used in small pieces")
-        .help("sort or bucket once and reuse the order, turn regular patterns into slices, `jnp.roll` or `reshape`, gather whole rows instead of elements, use `jax.ops.segment_sum` on sorted segments");
+        .why("the index of each element is known only at run time, so memory is accessed in small pieces")
+        .help("sort or bucket once and reuse the order, turn regular patterns into slices, `jnp.roll` or `reshape`, gather whole rows instead of elements, and use `jax.ops.segment_sum` on sorted segments");
     // Information names its rows too, so that a cause with a better word for the same time takes it.
     let all = || found.iter().map(|(_, work)| (work.at, 1.0));
     Ok(vec![if claim.is_empty() { finding.claims(all()).information() } else { finding.claims(claim) }])

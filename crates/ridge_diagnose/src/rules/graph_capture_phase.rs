@@ -41,10 +41,10 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     }
     doubts.push(Doubt {
         message: format!(
-            "the capture is of graphs being captured: {lost} of {launches} launches only went into a graph, and the device works {} of it",
+            "the capture covers graph capture, not replay: {lost} of {launches} launches only went into a graph, and the device is busy {} of the time",
             percent(busy),
         ),
-        command: Some("record after the warm-up of the server, while it replays its graphs".to_owned()),
+        command: Some("record after the server's warm-up, while it replays its graphs".to_owned()),
         blocks: vec![Question::Device, Question::Idle, Question::Steps],
     });
 }

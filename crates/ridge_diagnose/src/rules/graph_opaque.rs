@@ -35,7 +35,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     };
     let share = percent(share);
     let message = format!(
-        "{share} of the device's work is in graphs that were traced whole, {replays} replays: the kernels in them are unknown"
+        "{share} of the device's work is in graphs traced as a whole, {replays} replays: their kernels are unknown"
     );
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks: Vec::new() });
 }

@@ -73,7 +73,7 @@ fn of_process(process: &Launched, works_to_the_end: bool) -> Option<(String, f64
     let (graphs, kernels) = (&process.graphs[..], &process.kernels[..]);
     if let Some(part) = lost_part(graphs) {
         let have = graphs.len() as u64 - without_work(graphs);
-        let message = format!("the host launched {} graphs, and the capture has the work of {have}", graphs.len());
+        let message = format!("the host launched {} graphs, but the capture contains the work of {have}", graphs.len());
         return Some((message, part));
     }
     let part = lost_part(kernels)?;
@@ -81,9 +81,9 @@ fn of_process(process: &Launched, works_to_the_end: bool) -> Option<(String, f64
     let (lost, after) = (without_work(kernels), kernels.len() - last);
     let message = match after as u64 > lost / 2 {
         true => {
-            format!("the capture has nothing of the last {after} of {} kernels that the host launched", kernels.len())
+            format!("the last {after} of {} kernels launched by the host are missing from the capture", kernels.len())
         }
-        false => format!("{lost} of {} kernels that the host launched are not in the capture", kernels.len()),
+        false => format!("{lost} of {} kernels launched by the host are missing from the capture", kernels.len()),
     };
     Some((message, part))
 }
@@ -104,5 +104,5 @@ fn of_steps(case: &Case<'_>, processes: &[Launched]) -> Option<(String, f64)> {
     });
     let (empty, all) = counts.max_by_key(|(empty, _)| *empty)?;
     let share = empty as f64 / all as f64;
-    (share > MOST).then(|| (format!("{empty} of {all} steps have no device work, and the others do"), share))
+    (share > MOST).then(|| (format!("{empty} of {all} steps have no device work, but the others do"), share))
 }

@@ -46,7 +46,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     if case.trace().operator_shapes.is_empty() {
         return Err(CannotTell::because(
-            "the capture has no shapes of operators",
+            "the capture has no operator shapes",
             "ridgeline record -- python PROGRAM.py",
         ));
     }
@@ -55,7 +55,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut weighed = Vec::new();
     for ((name, ..), sizes) in sites(case, all) {
         let Some(by) = growth(&sizes.calls) else { continue };
-        if has_weights(case.trace().strings.get(name)) {
+        let word = case.trace().strings.get(name);
+        if has_weights(word) || is_of_pairs(word) {
             weighed.push(name);
         }
         grown.extend(sizes.calls.iter().map(|(at, size)| (*at, *size, by)));
@@ -81,20 +82,26 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_during(rows.iter().copied());
     let sizes = grown.iter().map(|(_, size, _)| *size);
     let names = distinct(weighed.iter().map(|name| case.trace().strings.get(*name)));
+    let of_pairs = names.iter().all(|name| is_of_pairs(name));
     let finding = Finding::new(format!(
-        "{} of the time computes a whole sequence again for each new element: inputs grow from {} to {}",
+        "{} of the time recomputes {}: inputs grow from {} to {}",
         percent(share),
+        if of_pairs { "the distances to all earlier rows for each new one" } else { "a whole sequence for each new element" },
         sizes.clone().min().unwrap_or(0),
         sizes.max().unwrap_or(0),
     ))
     .at(case.line_of_row(longest))
     .about(EventRow::known(longest).map(Subject::Event))
     .seen(seen.as_ref())
-    .number("calls whose inputs grow", case.count_per_unit(grown.len() as u64))
-    .number("of their work is for what is new", Quantity::new(left, Unit::Share, Basis::Counted))
-    .fact(format!("with weights in {}", list(&names, 3)))
-    .why("what was computed for the elements before is thrown away and computed again, so the work grows with the square of the length")
-    .help("keep the state and give the model only what is new: the hidden state of a recurrent network, keys and values of attention (a cache); or compute all positions in one call")
+    .number("calls with growing inputs", case.count_per_unit(grown.len() as u64))
+    .number("of their work is for new elements", Quantity::new(left, Unit::Share, Basis::Counted))
+    .fact(format!("computed by {}", list(&names, 3)))
+    .why("results for earlier elements are discarded and recomputed, so the work grows with the square of the length")
+    .help(if of_pairs {
+        "compute the distances to the new row only and combine them with the result so far: `nearest = torch.minimum(nearest, torch.cdist(x, new).squeeze(-1))`"
+    } else {
+        "keep the state and pass the model only new elements: the hidden state of a recurrent network, or a cache of attention keys and values; or compute all positions in one call"
+    })
     .claims(claim)
     .priced(share * (1.0 - (SLOWER * left).min(0.9)), share * (1.0 - left));
     Ok(vec![finding])
@@ -169,6 +176,11 @@ fn growth(calls: &[(usize, i64)]) -> Option<i64> {
 fn has_weights(name: &str) -> bool {
     let words = ["linear", "addmm", "gru", "lstm", "rnn_tanh", "rnn_relu", "conv1d", "conv2d", "conv3d"];
     name.strip_prefix("aten::").is_some_and(|name| words.contains(&name))
+}
+
+/// Whether an operator combines each row of one array with each of another.
+fn is_of_pairs(name: &str) -> bool {
+    matches!(name.strip_prefix("aten::"), Some("cdist" | "_cdist_forward"))
 }
 
 #[cfg(test)]

@@ -23,12 +23,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(case
         .finding_of_part(
             HostPart::Joining,
-            |share| format!("the device waits {} of the time while the host joins arrays", percent(share)),
+            |share| format!("the device waits {} of the time while the host concatenates arrays", percent(share)),
         )
         .map(|finding| {
             finding
-                .why("joining makes a new array and copies everything that is there already, so the work grows with each step")
-                .help("collect the pieces in a list and join them once after the loop, or let `jax.lax.scan` return them as its outputs")
+                .why("each concatenation creates a new array and copies everything already there, so the work grows with each step")
+                .help("collect the pieces in a list and concatenate them once after the loop, or let `jax.lax.scan` return them as its outputs")
         })
         .into_iter()
         .collect())

@@ -45,13 +45,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             continue;
         }
         found.push(
-            Finding::new(format!("{} of the memory that {name} has reserved is free inside the allocator and unused", percent(part)))
+            Finding::new(format!("{} of the memory reserved by {name} is free inside the allocator and unused", percent(part)))
                 .number("reserved from the driver", bytes(held))
                 .number("in use", bytes(snapshot.allocated))
                 .number("cached and unused", bytes(unused))
-                .number("of it in segments that are partly in use", bytes(snapshot.split))
-                .why("the allocator keeps what was freed, and only gives it back when a request fails: a peak that has passed, or sizes that no longer come")
-                .help("find the peak with `ridgeline memory` and lower it; `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` against pieces that fit nothing; `torch.cuda.empty_cache()` once, after a phase that needs more than the rest")
+                .number("of it in partly used segments", bytes(snapshot.split))
+                .why("the allocator keeps freed memory until a request fails, so a past peak or sizes no longer requested stay reserved")
+                .help("find the peak with `ridgeline memory` and lower it; set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` against fragmentation; call `torch.cuda.empty_cache()` once, after a phase with exceptional needs")
                 .information(),
         );
     }
@@ -107,12 +107,12 @@ fn churn(case: &Case<'_>) -> Vec<Finding> {
         .map(|((_, name), churn)| (trace.strings.get(ridge_trace::StringId(name)), churn))
         .filter(|(name, churn)| is_churn(churn) && !is_of_host(name))
         .map(|(name, churn)| {
-            Finding::new(format!("the cache of {name} is emptied and filled again: {} segments are given back to the driver", churn.given.0))
-                .number("taken from the driver", bytes(churn.taken.1))
-                .number("given back", bytes(churn.given.1))
-                .number("times that it takes segments after it gave some back", number(churn.turns))
-                .why("each segment costs a `cudaMalloc`, and giving one back a `cudaFree`, which waits until the device has done all its work")
-                .help("leave out `torch.cuda.empty_cache()` in loops, and keep what is moved to the device and back in buffers that stay; `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` where memory is short")
+            Finding::new(format!("the cache of {name} is emptied and refilled: {} segments are returned to the driver", churn.given.0))
+                .number("allocated from the driver", bytes(churn.taken.1))
+                .number("returned to the driver", bytes(churn.given.1))
+                .number("times it allocated segments after returning some", number(churn.turns))
+                .why("each segment costs a `cudaMalloc`, and returning it a `cudaFree`, which blocks until the device finishes all its work")
+                .help("remove `torch.cuda.empty_cache()` from loops, and reuse buffers for data moved to the device and back; set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` if memory is short")
                 .information()
         })
         .collect()

@@ -42,12 +42,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let longest = spans.as_slice().iter().max_by_key(|(start, end)| end.saturating_sub(*start));
     let after = steps.iter().find(|(step, _)| longest.is_some_and(|(_, end)| trace.events.start_ns[step.event.index()] == *end));
-    let finding = Finding::new(format!("the device waits {} of the time for the next step to be scheduled", percent(share)))
+    let finding = Finding::new(format!("the device waits {} of the time for the host to schedule the next step", percent(share)))
         .about(after.map(|(step, _)| Subject::Event(step.event)))
-        .number("idle between the work of one step and the start of the next", case.per_unit(ns))
-        .number("such times", Quantity::new(spans.as_slice().len() as f64, Unit::Count, Basis::Counted))
-        .why("sampling, detokenizing and choosing the next batch run on the host after the device is done, with nothing queued")
-        .help("schedule the next step while this one runs: `--async-scheduling` (vLLM), the overlap scheduler (SGLang); serve tokenizing and HTTP from other processes")
+        .number("idle between one step's work and the start of the next step", case.per_unit(ns))
+        .number("such gaps", Quantity::new(spans.as_slice().len() as f64, Unit::Count, Basis::Counted))
+        .why("sampling, detokenizing and choosing the next batch run on the host after the device finishes, with nothing queued")
+        .help("schedule the next step while this one runs: `--async-scheduling` (vLLM) or the overlap scheduler (SGLang); move tokenization and HTTP to other processes")
         .claims(claim);
     Ok(vec![finding])
 }

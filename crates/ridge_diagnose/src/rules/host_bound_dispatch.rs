@@ -72,11 +72,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let (why, help) = match crowded {
         Some(_) => (
-            "each array that a compiled function takes or returns costs the host some microseconds per call, and each is processed separately",
-            "stack arrays of one shape into one, once, and use `jax.vmap` or the extra axis in place of a loop over them",
+            "each array passed to or returned from a compiled function costs the host a few microseconds per call",
+            "stack arrays of the same shape once, and use `jax.vmap` or the new axis instead of a loop over them",
         ),
         None => (
-            "each piece of work is launched on its own by Python or the framework, and that takes longer than the work",
+            "Python or the framework launches each piece of work separately, and the launch takes longer than the work",
             advice(case.framework()),
         ),
     };
@@ -131,7 +131,7 @@ fn is_dispatch(idle: &IdleTime<'_>) -> bool {
 fn advice(framework: Framework) -> &'static str {
     match framework {
         Framework::Jax => {
-            "compile more at once: one `jax.jit` round the whole step, `jax.lax.fori_loop` or `scan` instead of a Python loop"
+            "compile more at once: one `jax.jit` around the whole step, and `jax.lax.fori_loop` or `scan` instead of a Python loop"
         }
         Framework::Torch => {
             "launch more at once: `torch.compile(model, mode=\"reduce-overhead\")`, CUDA graphs, larger batches, fused optimizers"

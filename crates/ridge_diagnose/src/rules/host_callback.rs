@@ -47,17 +47,17 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let example: Option<EventRow> = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let kinds: BTreeSet<&str> = calls.iter().filter_map(|work| primitive(case, work)).collect();
     let kinds: Vec<&&str> = kinds.iter().collect();
-    let mut finding = Finding::new(format!("calls of Python from compiled programs take {} of the time", percent(share)))
+    let mut finding = Finding::new(format!("Python callbacks from compiled programs take {} of the time", percent(share)))
         .at(longest.and_then(|work| case.line_of(work)).or_else(|| example.and_then(|row| case.line_of_row(row.0))))
         .about(longest.and_then(|work| OpRow::known(work.op)).map(Subject::Op).or(example.map(Subject::Event)))
-        .number("in them, or idle for them", case.per_unit(ns))
-        .why("each call copies its arguments to the host, waits for Python, and everything that depends on it waits too")
-        .help("take `jax.debug.print` out of the loop, write the function in `jax.numpy`, or return the values and look at them after the step")
+        .number("in callbacks, or idle because of them", case.per_unit(ns))
+        .why("each callback copies its arguments to the host and runs Python, and all dependent work waits")
+        .help("move `jax.debug.print` out of the loop, write the function in `jax.numpy`, or return the values and inspect them after the step")
         .claims(claim());
     let launching = case.share_of(launched.iter().copied());
     if launching > 0.0 {
         let ns = (launching * case.wall().whole_ns() as f64) as i64;
-        finding = finding.number("idle because Python launches programs that call back", case.per_unit(ns));
+        finding = finding.number("idle because Python launches the programs with callbacks", case.per_unit(ns));
     }
     if !calls.is_empty() {
         finding = finding.number("calls", case.count_per_unit(calls.iter().map(|work| work.row.events).sum()));

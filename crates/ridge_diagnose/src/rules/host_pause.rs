@@ -36,7 +36,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let found: Vec<Finding> = named.map(|idle| finding(case, idle, paused(&idle))).collect();
     if found.is_empty() && case.share(unnamed) >= least {
         let why = format!(
-            "the device waits {} of the time in long pauses of the host, of which nothing was recorded",
+            "the device waits {} of the time in long host pauses, and nothing was recorded in them",
             percent(case.share(unnamed))
         );
         return Err(CannotTell::because(why, "ridgeline record --python-tracer -- python PROGRAM.py"));
@@ -75,7 +75,7 @@ fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
             Quantity::nanos(idle.row.longest_ns, Basis::Measured),
         )
         .seen_at(example.map(Subject::Event))
-        .why("the host launches nothing during it, and earlier work has ended")
+        .why("the host launches nothing in that time, and all earlier work has finished")
         .help("do it less often, in another thread, or while the device works on the next step")
         .claims(claim)
         .seen(seen.as_ref())

@@ -53,13 +53,13 @@ fn finding(case: &Case<'_>, place: Place, mut held: Held<'_>) -> Finding {
     // What is known of a line makes it more than a place to begin.
     let rows = held.operations.iter().map(|(.., at)| (*at, 1.0)).filter(|_| structure.is_some());
     let claim: Vec<(usize, f32)> = rows.collect();
-    Finding::new(format!("one line has {} of the time{}", percent(case.share(held.ns)), structure.unwrap_or_default()))
+    Finding::new(format!("one line takes {} of the time{}", percent(case.share(held.ns)), structure.unwrap_or_default()))
         .at(Some(place))
         .about(held.operations.first().and_then(|(_, _, op, _)| OpRow::known(*op)).map(Subject::Op))
-        .number("in what the compiler made of it", case.per_unit(held.ns))
-        .number(format!("operations, most of all {}", list(&names, 3)), count)
-        .why("what a line computes, or what the compiler copies and rearranges for it, is where most can be won")
-        .help("look at its operations with `ridgeline stats --by op` and at how far each is from its roof with `ridgeline roofline`")
+        .number("in operations compiled from it", case.per_unit(held.ns))
+        .number(format!("operations, mainly {}", list(&names, 3)), count)
+        .why("the largest gain is usually in a line's own computation, or in the copies and layout changes compiled for it")
+        .help("list its operations with `ridgeline stats --by op`, and compare each with its roof in `ridgeline roofline`")
         .claims(claim)
         .information()
 }
@@ -89,7 +89,7 @@ fn structures(op_name: &str) -> Vec<String> {
     let inner = scope.find("jvp(").and_then(|at| scope.get(at + 1..)).unwrap_or("");
     let is_second = inner.contains("jvp(vmap(transpose(jvp(") || inner.contains("jvp(jvp(") || scope.starts_with("vmap(jvp(vmap(transpose(jvp(");
     if is_second {
-        found.push("in second derivatives that are taken as a whole matrix (`jax.hessian`, or `jacfwd` of a gradient)".to_owned());
+        found.push("in second derivatives formed as a whole matrix (`jax.hessian`, or `jacfwd` of a gradient)".to_owned());
     }
     // The first is the user's own function.
     let mut parts = op_name.split("jit(").skip(2).filter_map(|part| part.split([')', '/']).next());

@@ -67,13 +67,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let ratio = most.1 as f64 / median.1 as f64;
     let (busiest, idlest) = (rank_of(case.trace(), most.0), rank_of(case.trace(), least.0));
-    let finding = Finding::new(format!("rank {busiest} computes {ratio:.1} times as long as the median rank, and the others wait {} of the time for it", percent(share)))
+    let finding = Finding::new(format!("rank {busiest} computes {ratio:.1} times as long as the median rank, and the other ranks wait for it {} of the time", percent(share)))
         .about(Subject::Process(ProcessRow(most.0)))
-        .number(format!("rank {busiest}'s time computing"), Quantity::nanos(most.1, Basis::Measured))
-        .number(format!("rank {idlest}'s time computing, the least"), Quantity::nanos(least.1, Basis::Measured))
-        .number("the busiest over the median", Quantity::new(ratio, Unit::Number, Basis::Measured))
-        .why("the work is not divided evenly, and a collective ends when the busiest rank has joined it")
-        .help("divide the work by its cost: sequences by length, embedding tables by lookups, layers by time, experts by load")
+        .number(format!("compute time of rank {busiest}"), Quantity::nanos(most.1, Basis::Measured))
+        .number(format!("compute time of rank {idlest}, the shortest"), Quantity::nanos(least.1, Basis::Measured))
+        .number("busiest-to-median ratio", Quantity::new(ratio, Unit::Number, Basis::Measured))
+        .why("the work is unevenly distributed, and a collective can't finish until the busiest rank joins it")
+        .help("distribute the work by its cost: sequences by length, embedding tables by lookups, layers by time, experts by load")
         .claims(claim);
     Ok(vec![finding])
 }

@@ -58,10 +58,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let finding = Finding::new(format!("`{}` takes {} of the time", short(name), percent(case.share(ns))))
         .at(case.line_of(work).or_else(|| case.line_by_looks(work)))
         .about(subject)
-        .number("in it", case.per_unit(ns))
+        .number("in this kernel", case.per_unit(ns))
         .number("runs in the analyzed time", Quantity::new(events as f64, Unit::Count, Basis::Measured))
-        .why("nothing else in the program matters as much")
-        .help("see how far it is from what the device allows with `ridgeline roofline`, before any other kernel is touched")
+        .why("no other kernel takes as much of the program's time")
+        .help("optimize this kernel first; `ridgeline roofline` shows how far it is from the device's limits")
         .information();
     Ok(vec![finding])
 }

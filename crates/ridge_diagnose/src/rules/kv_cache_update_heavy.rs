@@ -44,8 +44,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .number("in kernels that write the cache", case.per_unit(update_ns))
     .number("of attention's time", Quantity::new(part, Unit::Share, Basis::Measured))
     .fact(format!("in {}", list(&names, 2)))
-    .why("they move each new key and value once more, token by token")
-    .help("use an attention backend that writes the cache itself or fuses it with the rotary embedding; cache in 8 bits")
+    .why("these kernels copy each new key and value again, token by token")
+    .help("use an attention backend that writes the cache itself or fuses the write with the rotary embedding; store the cache in 8 bits")
     .claims(places.iter().map(|at| (*at, 1.0)))
     .edit(case.without(places.iter().copied()));
     Ok(vec![finding])

@@ -53,17 +53,17 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
     }
     let longest = program.longest_first(&ran);
     let message = format!(
-        "{} of the time is in a loop over a batch of {lanes} problems, which goes on until the slowest of them is done",
+        "{} of the time is in a loop over a batch of {lanes} problems that runs until the slowest one finishes",
         percent(case.share(ns)),
     );
     Some(
         program
             .located(case, Finding::new(message), longest.first().copied())
             .number("in its iterations", case.per_unit(ns))
-            .number("iterations each time, as many as the slowest of them needs", Quantity::new(trips, Unit::Count, Basis::Measured))
-            .fact("how unequal they are is not in the capture: return the count of each from the loop and look at its spread")
-            .why("`vmap` of a `while_loop` runs every lane until all are done, and throws away what the finished ones compute")
-            .help("where few lanes need many more iterations than most: run a few iterations for all, gather those that are not done and go on with them alone, or sort the problems by their expected length and run them in groups")
+            .number("iterations per run, as many as the slowest problem needs", Quantity::new(trips, Unit::Count, Basis::Measured))
+            .fact("the capture doesn't show how much the iteration counts differ: return the count of each problem from the loop and compare them")
+            .why("`vmap` of a `while_loop` runs every lane until all of them finish, and discards the results of lanes that have already finished")
+            .help("if a few lanes need many more iterations than most: run a few iterations for all, gather the unfinished lanes and continue with only those, or sort the problems by expected length and run them in groups")
             .information(),
     )
 }
@@ -95,9 +95,9 @@ fn padded(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
             .located(case, Finding::new(message), longest.first().copied())
             .at(place_of(case, program, id))
             .number("in its steps", case.per_unit(ns))
-            .fact("how much of the batch is padding is not in the capture: compare the sum of the mask with its size")
-            .why("the loop runs as many steps as the arrays are long, and where the mask is off the new state is thrown away")
-            .help("where much is padding: sort or bucket the members by length and pad each batch to the smallest of a few lengths that fits; each length compiles once")
+            .fact("the capture doesn't show how much of the batch is padding: compare the sum of the mask with its size")
+            .why("the loop runs one step for every position of the padded arrays, and discards the new state wherever the mask is off")
+            .help("if much of the batch is padding: sort or bucket the members by length, and pad each batch to the smallest of a few fixed lengths that fits; each length compiles once")
             .information(),
     )
 }

@@ -41,13 +41,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if times <= LONG || !is_steady || later.iter().any(|step| step.name != second.name) {
         return Ok(Vec::new());
     }
-    let finding = Finding::new(format!("the second step takes {times:.1} times what the steps after it take"))
+    let finding = Finding::new(format!("the second step takes {times:.1} times as long as later steps"))
         .at(case.line_of_row(second.event.0))
         .about(Subject::Event(second.event))
-        .number("the second step", Quantity::nanos(second.wall_ns, Basis::Measured))
-        .number("the median of those after it", Quantity::nanos(median, Basis::Measured))
-        .why("something is made once more: a second compilation, tuning of kernels, memory that is first taken now")
-        .help("begin the capture after more steps; every time per step here includes this one")
+        .number("duration of the second step", Quantity::nanos(second.wall_ns, Basis::Measured))
+        .number("median duration of later steps", Quantity::nanos(median, Basis::Measured))
+        .why("warm-up continues in the second step: another compilation, kernel autotuning, or a first memory allocation")
+        .help("start the capture after more warm-up steps; all per-step times here include this step")
         .information();
     Ok(vec![finding])
 }

@@ -62,7 +62,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let slowed = slowed(case, program, &readers, &moves);
     let lost_ns: f64 = slowed.iter().map(|(id, part)| f64::from(*part) * program.ns(*id) as f64).sum();
     let mut found = Finding::new(format!(
-        "{} of the time moves arrays of `{}` into the layout of {} that reads them{}",
+        "{} of the time goes to copying arrays of `{}` into the layout of {} that reads them{}",
         percent(case.share(ns.saturating_add(lost_ns as i64))),
         program.function(case),
         kinds.first().copied().unwrap_or("the operation"),
@@ -75,9 +75,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         let rate = |ids: &[InstructionId]| Quantity::new(rate(program, ids), Unit::BytesPerSec, Basis::Modelled);
         let name = &program.module.instruction(id).name;
         found = found
-            .number(format!("in `{name}`, which moves as it computes"), case.per_unit(program.ns(id)))
-            .number("bytes moved per second there", rate(&[id]))
-            .number("where nothing is computed", rate(&moves));
+            .number(format!("in `{name}`, which transposes while it computes"), case.per_unit(program.ns(id)))
+            .number("achieved bandwidth", rate(&[id]))
+            .number("in pure copies", rate(&moves));
         claim.extend(program.claim(&[id], part));
     }
     // Arrays that a library makes and reads are not the user's to make in another order.
@@ -91,8 +91,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     }
     Some(
         found
-            .why("the array is made in one order and read in another, so every element is moved before the work begins")
-            .help("make it in the order in which it is read: name the contracted dimensions in one `jnp.einsum` instead of `transpose` and `reshape`, keep convolutions in NHWC, store weights as they are used")
+            .why("the array is written in one layout and read in another, so every element is copied before the computation starts")
+            .help("create the array in the layout its reader needs: contract dimensions in one `jnp.einsum` instead of `transpose` and `reshape`, keep convolutions in NHWC, and store weights in the layout they are used in")
             .edit(edit)
             .claims(claim),
     )

@@ -69,7 +69,7 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
         let claim = (0..case.wall().rows.len()).map(|at| (at, share as f32));
         let finding = told(share, part)
             .seen(seen.as_ref())
-            .fact(format!("{held} of {whole} samples of the Python stack were there"))
+            .fact(format!("{held} of {whole} Python stack samples were in this code"))
             .claims(claim);
         Some(finding.fact(format!("see {}", part.source)))
     })
@@ -87,7 +87,7 @@ fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding
         .at(most_of(case, &works))
         .about(OpRow::known(op).map(Subject::Op))
         .number(format!("in {}", list(&names, 3)), case.per_unit(ns))
-        .fact("whether the alternative fits this program is not in the capture")
+        .fact("the capture doesn't show whether the alternative fits this program")
         .claims(works.iter().map(|(_, at, ..)| (*at, 1.0)))
         .made_by(case.library_line_of_op(op));
     Some(finding.fact(format!("see {}", part.source)))

@@ -103,9 +103,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         program
             .located(case, found, copies.first().copied())
             .number(format!("in {copied}: {}", list(&program.names(&copies), 3)), case.per_unit(ns))
-            .number("copied by the largest, in each iteration", Quantity::new(bytes as f64, Unit::Bytes, Basis::Counted))
-            .why("the loop writes over its state while something still reads the old value, or passes one element on as another")
-            .help("read what is needed of the old state before updating it, do not swap arrays of the state (run two iterations per body instead), and leave out of it what never changes")
+            .number("copied per iteration by the largest copy", Quantity::new(bytes as f64, Unit::Bytes, Basis::Counted))
+            .why("the loop overwrites its state while the old value is still read, or it swaps elements of the state")
+            .help("read the old state before you update it, don't swap arrays of the state (run two iterations per body instead), and keep constants out of the state")
             .edit(case.without(claim.iter().map(|(at, _)| *at)))
             .claims(claim),
     )

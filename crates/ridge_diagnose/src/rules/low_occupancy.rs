@@ -40,37 +40,37 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
         (
             "registers",
             "launch__occupancy_limit_registers",
-            "fewer registers: `__launch_bounds__`, `--maxrregcount`, smaller tiles",
+            "use fewer registers: `__launch_bounds__`, `--maxrregcount`, smaller tiles",
         ),
         (
             "shared memory",
             "launch__occupancy_limit_shared_mem",
-            "less shared memory for each block: smaller tiles, fewer stages",
+            "use less shared memory per block: smaller tiles, fewer stages",
         ),
-        ("the size of blocks", "launch__occupancy_limit_warps", "smaller blocks, of which more fit"),
+        ("the block size", "launch__occupancy_limit_warps", "use smaller blocks, so that more of them fit"),
         (
             "the number of blocks",
             "launch__occupancy_limit_blocks",
-            "larger blocks: a multiprocessor runs a limited number of them",
+            "use larger blocks: the number of blocks per multiprocessor is limited",
         ),
     ];
     let known = limits.iter().filter_map(|(what, metric, help)| Some((what, launch.metric(metric)?, help)));
     let (what, blocks, help) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
     let finding =
-        Finding::new(format!("`{}` waits, and {what} let only {} of the warps fit", short(launch.name), percent(fit)))
+        Finding::new(format!("`{}` stalls, and only {} of the warps fit, limited by {what}", short(launch.name), percent(fit)))
             .number(
-                "of the warps of a multiprocessor are active",
+                "of a multiprocessor's warps are active",
                 Quantity::new(achieved, Unit::Share, Basis::Measured),
             )
             .number(
-                "of the peak of arithmetic or memory, whichever is more",
+                "of peak arithmetic or memory throughput, whichever is higher",
                 Quantity::new(busy, Unit::Share, Basis::Measured),
             )
             .number(
-                format!("blocks fit on a multiprocessor because of {what}"),
+                format!("blocks per multiprocessor, limited by {what}"),
                 Quantity::new(blocks, Unit::Count, Basis::Measured),
             )
-            .why("neither arithmetic nor memory is busy: warps wait, and there are too few others to run")
+            .why("neither arithmetic nor memory is busy: warps stall, and too few other warps are ready to run")
             .help(*help);
     Some((finding, (1.0 - busy / BUSY).clamp(0.0, 0.5) as f32))
 }

@@ -33,14 +33,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let finding = |row: &ridge_analysis::models::counters::CounterRow| {
         let when = match row.over {
             Over::Work => "between the first and the last device work",
-            _ => "between the first and the last sample in which it was in use",
+            _ => "between its first and last busy samples",
         };
         Finding::new(format!("the device was in use for {} of the time {when}", percent(row.mean / 100.0)))
             .about(row.device.map(Subject::Device))
             .number(format!("mean of {}", case.trace().strings.get(row.metric)), share(row.mean))
-            .number("95% of the samples are not above", share(row.p95))
+            .number("95th percentile of the samples", share(row.p95))
             .number("samples", Quantity::new(row.samples as f64, Unit::Count, Basis::Counted))
-            .why("a monitor counts a device as used while any kernel runs on it, so the rest of the time nothing ran at all")
+            .why("a monitor counts a device as in use while any kernel runs on it, so no kernel ran for the rest of the time")
             .help("record the program with `ridgeline record`; `ridgeline idle` shows what the device waited for")
             .information()
     };

@@ -37,7 +37,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         let ns = events.dur_ns[row];
         doubts.push(Doubt {
             message: format!(
-                "one event, `{}` of {}, takes {} of the device time and overlaps later work of its own stream: its times are wrong",
+                "one event, `{}` of {}, takes {} of the device time and overlaps later work on its own stream: its timestamps are wrong",
                 short(trace.name(row)),
                 Nanos(ns),
                 percent((ns as f64 / device.busy_ns.max(1) as f64).min(1.0)),

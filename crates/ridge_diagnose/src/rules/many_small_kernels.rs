@@ -39,7 +39,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let longest = between.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let launched = case.work().filter(|work| work.kind.is_compute()).map(|work| work.row.events).sum();
     let mut finding = Finding::new(format!(
-        "{} of the kernels run shorter than it takes to start one, and the device is idle {} of the time between them",
+        "{} of the kernels run for less time than a launch takes, and the device is idle {} of the time between them",
         percent(part),
         percent(case.share(ns) * part),
     ))
@@ -47,12 +47,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .about(longest.map(Subject::Event))
     .number("kernels", case.count_per_unit(launched))
     .number("idle in and after launch calls", case.per_unit(ns))
-    .why("each kernel costs a launch, however little it does, and here the launch is most of it")
+    .why("every kernel needs a launch, and here the launches take longer than the kernels")
     .help(advice(case.framework()))
     .claims(between.iter().map(|idle| (idle.at, part as f32)));
     if let Some(latency) = latency {
         finding = finding.number(
-            "from a launch to its kernel in this capture",
+            "launch latency in this capture",
             Quantity::new(latency as f64, Unit::Nanos, Basis::Measured),
         );
     }
@@ -69,11 +69,11 @@ fn is_of_launches(idle: &IdleTime<'_>) -> bool {
 fn advice(framework: Framework) -> &'static str {
     match framework {
         Framework::Torch => {
-            "fuse them or launch them together: `torch.compile`, with `mode=\"reduce-overhead\"` for CUDA graphs; fused optimizers; larger batches"
+            "fuse the kernels or launch them together: use `torch.compile`, with `mode=\"reduce-overhead\"` for CUDA graphs, fused optimizers, or larger batches"
         }
         Framework::Jax => {
-            "one `jax.jit` round the whole step; `jax.vmap` instead of a loop over small arrays; XLA's command buffers launch many kernels as one graph"
+            "wrap the whole step in one `jax.jit`, use `jax.vmap` instead of a loop over small arrays, or use XLA command buffers, which launch many kernels as one graph"
         }
-        Framework::Other => "fuse them, or record them once as a CUDA graph and launch that",
+        Framework::Other => "fuse the kernels, or capture them once as a CUDA graph and launch the graph",
     }
 }

@@ -53,10 +53,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let per_step = found.slope / stride as f64;
         let mut finding = Finding::new(format!("memory in use by {} grows with every step", allocator.name))
             .about(allocator.device.map(Subject::Device))
-            .number("more after each step", Quantity::new(per_step, Unit::Bytes, Basis::Measured))
-            .number("steps looked at, without the first two", Quantity::new(steps.len() as f64, Unit::Count, Basis::Measured))
-            .why("something that each step makes is kept: losses with their graphs in a list, hidden state, a cache without a bound")
-            .help("keep numbers instead of tensors: `losses.append(loss.detach())` or `float(loss)`; see what keeps them with `ridgeline memory`")
+            .number("growth per step", Quantity::new(per_step, Unit::Bytes, Basis::Measured))
+            .number("steps analyzed, after skipping the first two", Quantity::new(steps.len() as f64, Unit::Count, Basis::Measured))
+            .why("each step leaves something alive: losses kept in a list with their graphs, hidden state, or an unbounded cache")
+            .help("store numbers instead of tensors with graphs: `losses.append(loss.detach())` or `float(loss)`; `ridgeline memory` shows what stays alive")
             .information();
         if let Some(capacity) = allocator.capacity {
             let left = (capacity as f64 - in_use.last().copied().unwrap_or(0.0)).max(0.0) / per_step.max(1.0);

@@ -70,14 +70,14 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let counted = |bytes: u64| Quantity::new(bytes as f64, Unit::Bytes, Basis::Counted);
     Some(
         Finding::new(format!(
-            "results of `{function}` could take the memory of its arguments, {} of what it needs at its peak",
+            "results of `{function}` could reuse the memory of its arguments, {} of its peak memory",
             percent(of_peak.min(1.0)),
         ))
         .about(Subject::Module(program.row))
-        .number(format!("of arguments that are dead when such a result is made: {}", list(&names, 3)), counted(bytes))
+        .number(format!("of arguments no longer in use when a result of the same size is created: {}", list(&names, 3)), counted(bytes))
         .number("needed at the program's peak", counted(peak))
-        .why("the arguments are not donated, so their memory is kept for the caller in addition to results of the same size")
-        .help(format!("name them in `jax.jit({function}, donate_argnames=...)`, if the caller no longer needs the old values"))
+        .why("the arguments aren't donated, so their memory stays allocated next to results of the same size")
+        .help(format!("donate them with `jax.jit({function}, donate_argnames=...)` if the caller no longer needs the old values"))
         .information(),
     )
 }

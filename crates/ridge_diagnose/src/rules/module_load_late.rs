@@ -36,12 +36,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let names: BTreeSet<&str> = waits.iter().filter_map(|idle| idle.name).collect();
     let names: Vec<&&str> = names.iter().collect();
-    let finding = Finding::new(format!("the device waits {} of the steps' time while kernels are loaded", percent(case.share(ns))))
+    let finding = Finding::new(format!("the device waits {} of the steps' time for kernels to load", percent(case.share(ns))))
         .at(longest.and_then(|row| case.line_of_row(row.0)))
         .about(longest.map(Subject::Event))
         .number(format!("idle in {}", list(&names, 3)), case.per_unit(ns))
-        .why("the driver loads a kernel when it is launched for the first time")
-        .help("run every kind of step once before it counts, evaluation and odd last batches too, or set `CUDA_MODULE_LOADING=EAGER`")
+        .why("the driver loads a kernel lazily, at its first launch")
+        .help("warm up every kind of step, including evaluation and a smaller last batch, or set `CUDA_MODULE_LOADING=EAGER`")
         .claims(waits.iter().map(|idle| (idle.at, 1.0)));
     Ok(vec![finding])
 }

@@ -40,10 +40,10 @@ const COMPUTES: f64 = 0.5;
 /// The rest of the program must have this part of the time to be a measure.
 const OTHERS: f64 = 0.02;
 
-const WHY: &str = "a sum along the axis whose elements lie side by side starts a loop for every few of them, and is not fused \
-                   with what makes and reads them";
-const HELP: &str = "write the sum out (`a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + …`), or keep the short axis first \
-                    and not last";
+const WHY: &str = "a sum along the contiguous axis starts a separate loop for every few elements, and is not fused \
+                   with its producers and consumers";
+const HELP: &str = "write the sum out (`a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + …`), or make the short axis \
+                    the first one, not the last";
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
@@ -94,7 +94,7 @@ fn finding(
     }
     let saved = (1.0 - with_feeders / usual).max(0.0);
     let message = format!(
-        "{} of the time goes into sums over a last axis of {} in `{}`",
+        "{} of the time goes to sums over a last axis of {} in `{}`",
         percent(case.share(ns)),
         count(extent.unsigned_abs(), "element", "elements"),
         program.function(case),
@@ -107,11 +107,11 @@ fn finding(
         .about(longest.first().and_then(|id| OpRow::known(program.work(*id).first()?.op)).map(Subject::Op))
         .about(Subject::Module(program.row))
         .number(format!("in {operations}: {}", list(&program.names(&longest), 3)), case.per_unit(program.ns_of(reductions)))
-        .number("bytes moved per second there", rate(own))
+        .number("achieved bandwidth", rate(own))
         .number("in the program's other fusions", rate(usual));
     if beside > 0 {
         finding = finding.number(
-            format!("in {} that only feed them", count(beside, "more operation", "more operations")),
+            format!("in {} that only feed the sums", count(beside, "more operation", "more operations")),
             case.per_unit(ns.saturating_sub(program.ns_of(reductions))),
         );
     }

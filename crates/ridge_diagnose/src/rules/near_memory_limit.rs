@@ -40,8 +40,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
                     .about(allocator.device.map(Subject::Device))
                     .number(format!("in use by {} at its peak", allocator.name), bytes(allocator.peak_bytes()))
                     .number("memory of the device", bytes(capacity))
-                    .why("a slightly larger batch or a longer sequence does not fit, and allocators begin to free and retry")
-                    .help("see what is alive at the peak with `ridgeline memory`, and keep less of it before anything grows")
+                    .why("a slightly larger batch or longer sequence won't fit, and the allocator starts to free cached memory and retry")
+                    .help("reduce what is alive at the peak before anything grows; `ridgeline memory` lists it")
                     .information(),
             );
         }
@@ -61,12 +61,12 @@ fn seen_by_monitors(case: &Case<'_>) -> Vec<Finding> {
         let Some((used, total)) = taken(case, &counters.0, row) else { continue };
         if (NEARLY_ALL..=1.0).contains(&(used / total)) {
             findings.push(
-                Finding::new(format!("a monitor saw {} of the device's memory taken", percent(used / total)))
+                Finding::new(format!("a monitor reported {} of the device's memory in use", percent(used / total)))
                     .about(row.device.map(Subject::Device))
-                    .number("taken at the most, by all programs", bytes(used))
+                    .number("peak use by all programs", bytes(used))
                     .number("memory of the device", bytes(total))
-                    .why("whether programs use it or their allocators only keep it, a monitor cannot see")
-                    .help("record the program with `ridgeline record` and see what it uses itself with `ridgeline memory`")
+                    .why("a monitor can't tell whether programs use this memory or their allocators only reserve it")
+                    .help("record the program with `ridgeline record`; `ridgeline memory` then shows the program's own use")
                     .information(),
             );
         }

@@ -31,7 +31,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         return;
     }
     if !case.is_on_processors() {
-        let message = "no line of the program is known for what the device did".to_owned();
+        let message = "the device's work can't be linked to source lines".to_owned();
         doubts.push(Doubt { message, command: Some(command.to_owned()), blocks: Vec::new() });
     }
 }

@@ -41,11 +41,11 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     };
     doubts.push(Doubt {
         message: format!(
-            "a step takes {} on the host and its device work {}: the steps' own times are those of launching",
+            "a step takes {} on the host but its device work takes {}: the step times measure only launching",
             Nanos(median.wall_ns),
             Nanos(median.busy_ns),
         ),
-        command: Some(format!("{command}, before a step's range ends")),
+        command: Some(format!("{command}, before the step's range ends")),
         blocks: Vec::new(),
     });
 }

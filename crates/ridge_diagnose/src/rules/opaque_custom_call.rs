@@ -52,12 +52,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let ns = targets.iter().fold(0_i64, |sum, (_, (ns, _, _))| sum.saturating_add(*ns));
     let Some((_, (_, op, _))) = targets.first().filter(|_| case.share(ns) >= LEAST) else { return Ok(Vec::new()) };
     let names: Vec<&str> = targets.iter().map(|(name, _)| *name).collect();
-    let finding = Finding::new(format!("{} of the time is in custom calls of unknown work", percent(case.share(ns))))
+    let finding = Finding::new(format!("{} of the time is in custom calls with unknown cost", percent(case.share(ns))))
         .at(case.line_of_op(*op))
         .about(OpRow::known(*op).map(Subject::Op))
         .number(format!("in calls of {}", list(&names, 3)), case.per_unit(ns))
-        .why("a custom call runs code from outside the program, of unknown operations and bytes")
-        .help("state the cost where the call is yours (`pl.CostEstimate` of `pallas_call`), or record its kernels with Nsight Compute")
+        .why("a custom call runs external code, so its operations and bytes are unknown")
+        .help("if the call is yours, declare its cost (`pl.CostEstimate` in `pallas_call`); otherwise record its kernels with Nsight Compute")
         .information();
     Ok(vec![finding])
 }

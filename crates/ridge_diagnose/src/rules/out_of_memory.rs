@@ -34,14 +34,14 @@ fn finding(case: &Case<'_>, allocator: &OfDevice<'_>) -> Finding {
     let first = allocator.exhausted.iter().map(|(time, _)| *time).min().unwrap_or(0);
     let in_use = allocator.in_use_at(first);
     let times = count(allocator.exhausted.len() as u64, "request", "requests");
-    let mut finding = Finding::new(format!("{} could not meet {times} for memory", allocator.name))
+    let mut finding = Finding::new(format!("{} couldn't satisfy {times} for memory", allocator.name))
         .about(allocator.device.map(Subject::Device))
-        .number("largest request that could not be met", bytes(most))
-        .why("the program fails there, or frees its cache and tries again, which waits for the device")
+        .number("largest failed request", bytes(most))
+        .why("the program fails, or frees its cache and retries, which blocks until the device finishes")
         .help(advice(case.framework()))
         .error();
     if in_use > 0 {
-        finding = finding.number("in use at the first of them", bytes(in_use.unsigned_abs()));
+        finding = finding.number("in use at the first failure", bytes(in_use.unsigned_abs()));
     }
     finding
 }
@@ -49,10 +49,10 @@ fn finding(case: &Case<'_>, allocator: &OfDevice<'_>) -> Finding {
 fn advice(framework: Framework) -> &'static str {
     match framework {
         Framework::Jax => {
-            "see what is alive at the peak with `ridgeline memory`; donate arguments, `jax.checkpoint`, shard or use smaller batches"
+            "donate arguments, use `jax.checkpoint`, shard, or use smaller batches; `ridgeline memory` shows what is alive at the peak"
         }
         _ => {
-            "see what is alive at the peak with `ridgeline memory`; smaller batches, activation checkpointing, and `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` where much is cached unused"
+            "use smaller batches or activation checkpointing, or set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` if much of the cache is unused; `ridgeline memory` shows what is alive at the peak"
         }
     }
 }

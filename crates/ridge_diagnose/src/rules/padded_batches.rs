@@ -36,10 +36,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         finding
             .at(place)
             .number("of all positions are padding", Quantity::new(padding.share, Unit::Share, Basis::Counted))
-            .number("of all lie beyond the longest sequence of their batch", Quantity::new(padding.beyond_longest, Unit::Share, Basis::Counted))
-            .number("batches looked at", Quantity::new(padding.looks as f64, Unit::Count, Basis::Counted))
-            .why("padding is computed like everything else, in every layer, and then masked or thrown away")
-            .help("pad each batch only to its own longest sequence (`torch.nn.utils.rnn.pad_sequence` in the `collate_fn`), and put sequences of similar length into one batch")
+            .number("of all positions are beyond the longest sequence of their batch", Quantity::new(padding.beyond_longest, Unit::Share, Basis::Counted))
+            .number("batches inspected", Quantity::new(padding.looks as f64, Unit::Count, Basis::Counted))
+            .why("every layer computes the padding as well, and the results are masked or discarded")
+            .help("pad each batch only to its own longest sequence (`torch.nn.utils.rnn.pad_sequence` in the `collate_fn`), and batch sequences of similar length together")
     };
     if padding.beyond_longest >= LEAST {
         let part = padding.beyond_longest;
@@ -50,7 +50,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(vec![finding.priced(busy * part * LEAST_OF_TIME, 1.0 - (1.0 - part) * (1.0 - part))]);
     }
     if padding.share >= LEAST_IN_ALL {
-        let words = format!("{} of the positions of batches are padding", percent(padding.share));
+        let words = format!("{} of the positions in batches are padding", percent(padding.share));
         return Ok(vec![told(Finding::new(words)).information()]);
     }
     Ok(Vec::new())

@@ -65,16 +65,16 @@ fn finding(case: &Case<'_>, program: &Program<'_>, sums: &FxHashMap<u32, WorkSum
     let ns = program.ns_of(&slow);
     let (width, extra) = widths.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let message = format!(
-        "{} of the time multiplies matrices with rows that are not a multiple of {ALIGNED} bytes",
+        "{} of the time goes to multiplying matrices with row sizes that aren't a multiple of {ALIGNED} bytes",
         percent(case.share(ns)),
     );
     Some(
         program
             .located(case, Finding::new(message), slow.first().copied())
             .number(format!("in {}", list(&program.names(&slow), 3)), case.per_unit(ns))
-            .number(format!("more operations with the {width} elements of a row padded"), Quantity::new(extra, Unit::Share, Basis::Counted))
-            .why("matrix units read whole aligned rows, so for other widths the library takes a slower kernel or pads on the way")
-            .help("choose widths that are multiples of 8 in 16-bit types and of 64 where you can, or pad the array once where it is made: vocabulary, heads, channels")
+            .number(format!("more operations with the {width}-element rows padded"), Quantity::new(extra, Unit::Share, Basis::Counted))
+            .why("matrix units read aligned rows, so for other widths the library uses a slower kernel or pads on the fly")
+            .help("in 16-bit types choose widths (vocabulary, heads, channels) that are multiples of 8, better 64, or pad the array once when you create it")
             .claims(claim),
     )
 }

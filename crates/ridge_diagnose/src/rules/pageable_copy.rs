@@ -51,17 +51,17 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     ))
     .at(place.flatten())
     .about(longest.map(Subject::Event))
-    .number("not hidden behind compute", case.per_unit(exposed))
-    .number("such copies", case.count_per_unit(copies.len() as u64))
-    .number("achieved by them", Quantity::new(bytes / (taken as f64 / 1e9), Unit::BytesPerSec, Basis::Measured))
-    .why("the driver copies pageable memory through a buffer of its own, piece by piece, and the call cannot return before")
-    .help("copy from and to pinned memory: `pin_memory=True` in the loader, `tensor.pin_memory()`, `cudaMallocHost`; then `non_blocking=True`")
+    .number("in copies not hidden behind compute", case.per_unit(exposed))
+    .number("pageable copies", case.count_per_unit(copies.len() as u64))
+    .number("achieved bandwidth", Quantity::new(bytes / (taken as f64 / 1e9), Unit::BytesPerSec, Basis::Measured))
+    .why("the driver stages pageable memory through its own pinned buffer piece by piece, and the call blocks until that is done")
+    .help("use pinned memory (`pin_memory=True` in the loader, `tensor.pin_memory()`, `cudaMallocHost`) and copy with `non_blocking=True`")
     .claims(case.claim_of(&copies, part));
     if let Some(way) = copies.first().and_then(|copy| ways.get(&(copy.device, copy.kind))) {
         let source = if way.is_measured {
-            "that the link carries by measurement"
+            "measured link bandwidth"
         } else {
-            "achieved by the fastest copy of pinned memory"
+            "achieved by the fastest pinned copy"
         };
         let factor: f64 = copies.iter().map(|copy| copy.ns as f64 * (1.0 - part(copy))).sum::<f64>() / taken as f64;
         finding = finding

@@ -37,14 +37,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let longest = served.iter().filter(|(_, served)| served.is_mixed()).max_by_key(|(step, _)| step.busy_ns);
     let times = with as f64 / without as f64;
     let ns = |ns: i64| Quantity::nanos(ns, Basis::Measured);
-    let finding = Finding::new(format!("a token takes {times:.1} times as long in steps that also read prompts"))
+    let finding = Finding::new(format!("a token takes {times:.1} times as long in steps that also prefill prompts"))
         .about(longest.map(|(step, _)| Subject::Event(step.event)))
-        .number("device work of a step that also reads prompts, median", ns(with))
-        .number("of a step that only decodes", ns(without))
-        .number("steps that do both", Quantity::new(mixed.len() as f64, Unit::Count, Basis::Counted))
-        .number("steps that only decode", Quantity::new(alone.len() as f64, Unit::Count, Basis::Counted))
-        .why("all requests of a step get their tokens when the step ends, those that only wait for one token, too")
-        .help("read prompts in smaller chunks (`--max-num-batched-tokens`, `--chunked-prefill-size`), or on other devices than those that decode")
+        .number("median device work of a step that also prefills", ns(with))
+        .number("median device work of a decode-only step", ns(without))
+        .number("steps with prefill and decode", Quantity::new(mixed.len() as f64, Unit::Count, Basis::Counted))
+        .number("decode-only steps", Quantity::new(alone.len() as f64, Unit::Count, Basis::Counted))
+        .why("all requests of a step get their tokens when the step ends, so decoding requests wait for the prefill")
+        .help("prefill in smaller chunks (`--max-num-batched-tokens`, `--chunked-prefill-size`), or on separate devices")
         .information();
     Ok(vec![finding])
 }

@@ -32,11 +32,11 @@ const MOST: usize = 3;
 const LEAST: f64 = 0.1;
 /// What the metric's word for the commonest reason to wait means.
 const REASONS: [(&str, &str); 8] = [
-    ("drain", "their stores and atomic updates to be done, as many threads update few addresses"),
-    ("lg_throttle", "the queue of global memory"),
+    ("drain", "their stores and atomic updates, because many threads update few addresses"),
+    ("lg_throttle", "the global memory queue"),
     ("long_scoreboard", "data from memory"),
     ("short_scoreboard", "shared memory or special functions"),
-    ("mio_throttle", "the queue of shared memory and special functions"),
+    ("mio_throttle", "the shared-memory and special-function queue"),
     ("barrier", "other warps at a barrier"),
     ("membar", "a memory fence"),
     ("wait", "a fixed latency between instructions"),
@@ -84,31 +84,31 @@ fn finding(case: &Case<'_>, row: u32, share: f64) -> Option<Finding> {
     let (blocks, threads) = (size(launch.grid), size(launch.block));
     let finding = if best < WAITING && numbers.waves.is_some_and(|waves| waves < FEW_WAVES) {
         Finding::new(format!("the grid of `{name}` is too small for the device: {} of {threads} threads", count(blocks, "block", "blocks")))
-            .number("times the grid fills the device", Quantity::new(numbers.waves?, Unit::Number, Basis::Measured))
-            .number(format!("of the peak reached by its busiest unit, {unit}"), measured(best))
-            .why("most multiprocessors have nothing to do, and what is left takes as long as starting a kernel and one access to memory")
-            .help("give one launch more to do (a larger batch, several small problems at once), or join it with the kernels around it")
+            .number("full waves of blocks", Quantity::new(numbers.waves?, Unit::Number, Basis::Measured))
+            .number(format!("of peak in its busiest unit, {unit}"), measured(best))
+            .why("most multiprocessors are idle, and the remaining time is mostly launch and memory latency")
+            .help("do more work per launch (a larger batch, several small problems at once), or fuse it with neighboring kernels")
     } else if best < WAITING {
         let stalls = stalls(case, row);
         let (reason, part) = stalls.first().cloned()?;
         let what = REASONS.iter().find(|(word, _)| *word == reason).map_or(reason.as_str(), |(_, what)| what);
-        Finding::new(format!("warps of `{name}` wait, mostly for {what}, and no unit reaches a quarter of its peak"))
-            .number(format!("of the stalls have the reason `{reason}`"), measured(part))
-            .number(format!("of the peak reached by its busiest unit, {unit}"), measured(best))
-            .why("it is limited by latency and serial work, not by bandwidth or arithmetic")
-            .help("reduce within warps and blocks before one atomic update for each block; else more independent work for each thread")
+        Finding::new(format!("warps of `{name}` stall, mostly waiting for {what}, and no unit reaches a quarter of its peak"))
+            .number(format!("of stalls have the reason `{reason}`"), measured(part))
+            .number(format!("of peak in its busiest unit, {unit}"), measured(best))
+            .why("the kernel is bound by latency and serial work, not by bandwidth or arithmetic")
+            .help("reduce within warps and blocks, then do one atomic update per block; without atomics, add independent work per thread")
     } else if [numbers.dram_share, numbers.compute_share].into_iter().flatten().any(|part| part >= AT_ROOF) {
         let (unit, part) = match numbers.dram_share.filter(|part| *part >= AT_ROOF) {
             Some(part) => ("device memory", part),
             None => ("its arithmetic units", best),
         };
         Finding::new(format!(
-            "`{name}` reaches {} of the peak of {unit}: nothing to win inside the kernel",
+            "`{name}` reaches {} of the peak of {unit}: nothing to gain inside the kernel",
             percent(part)
         ))
         .number(format!("of the peak of {unit}"), measured(part))
-        .why("it does what the device can do; only less work or fewer bytes would be faster")
-        .help("look at what it is launched for: join it with its neighbors, or use a narrower type")
+        .why("the kernel runs at the device's limit; only less work or fewer bytes would make it faster")
+        .help("reduce its work: fuse it with neighboring kernels, or use a narrower type")
     } else {
         return None;
     };

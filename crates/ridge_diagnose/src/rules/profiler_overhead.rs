@@ -43,7 +43,7 @@ fn slowed_steps(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         let slowdown = times.slowdown();
         if slowdown >= SLOWED {
             let message = format!(
-                "steps took {} in the median while they were recorded and {} while they were not: times are up to {} times too long, those of short operations most",
+                "the median step took {} with recording and {} without: times are up to {} times too long, mostly for short operations",
                 Nanos(times.recorded_ns as i64),
                 Nanos(times.not_recorded_ns as i64),
                 factor(slowdown),
@@ -60,7 +60,7 @@ fn slowed_steps(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let share = events as f64 * EVENT_NS / case.wall().whole_ns().max(1) as f64;
     if share >= SLOWED - 1.0 {
         let message = format!(
-            "recording {} takes an estimated {} of the analyzed time: short operations seem longer than they are",
+            "recording {} takes an estimated {} of the analyzed time: short operations appear longer than they are",
             count(events, "operation", "operations"),
             percent(share.min(1.0)),
         );
@@ -95,7 +95,7 @@ fn busy_profiler(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     }
     doubts.push(Doubt {
         message: format!(
-            "the profiler itself worked {} of the time: the host was slower than it is without it",
+            "the profiler itself ran {} of the time: the host is faster without it",
             percent(share)
         ),
         command: Some("ridgeline record --steps 10..12 -- python PROGRAM.py".to_owned()),

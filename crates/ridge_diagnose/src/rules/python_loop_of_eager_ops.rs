@@ -74,22 +74,22 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     named.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     let names: Vec<&str> = named.iter().filter_map(|(_, name)| called(name)).collect();
     let finding = Finding::new(format!(
-        "{} of the calls are of single primitives, and the device waits {} of the time for the next",
+        "{} of the calls dispatch single primitives, and the device waits {} of the time for the next dispatch",
         percent(part),
         percent(case.share(ns)),
     ))
     .at(calls.rows.first().and_then(|row| case.line_of_row(*row)))
     .seen(seen.as_ref())
     .about(named.first().and_then(|(_, name)| case.trace().strings.iter().position(|text| text == *name)).map(|id| Subject::Named(StringId(id as u32))))
-    .number("calls of single primitives in the time", Quantity::new(eager as f64, Unit::Count, Basis::Counted))
+    .number("dispatches of single primitives", Quantity::new(eager as f64, Unit::Count, Basis::Counted))
     .fact(format!("most often {}", list(&names, 4)))
-    .why("outside `jax.jit` every operator and every function of `jax.numpy` is a compiled program of its own, launched from Python")
-    .help("put `jax.jit` on the function round them, and `jax.lax.fori_loop` or `scan` in place of its Python loop")
+    .why("outside `jax.jit`, every operator and `jax.numpy` function is a separate compiled program dispatched from Python")
+    .help("apply `jax.jit` to the enclosing function, and replace its Python loop with `jax.lax.fori_loop` or `scan`")
     .claims(waits)
     .claims(alone);
     let finding = match alone_ns {
         0 => finding,
-        _ => finding.number("work of single primitives, which reads and writes memory each time", case.per_unit(alone_ns)),
+        _ => finding.number("in single primitives, each of which reads and writes memory", case.per_unit(alone_ns)),
     };
     Ok(vec![case.unless_brief(finding)])
 }

@@ -27,8 +27,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         )
         .map(|finding| {
             finding
-                .why("the thread that launches the work also waits for its data, so one waits while the other works")
-                .help("read ahead: fetch the next piece in a thread, or with a loader that prefetches, while the device works on this one")
+                .why("the thread that launches device work also waits for input data, so host and device take turns")
+                .help("prefetch: read the next piece in a thread or a prefetching loader while the device works on the current one")
         })
         .into_iter()
         .collect())

@@ -62,7 +62,7 @@ impl Reason {
         match self {
             Reason::Shapes(_) => "for arguments of different shapes",
             Reason::Types(_) => "for arguments of different types",
-            Reason::Weak => "because Python numbers and arrays alternate as arguments",
+            Reason::Weak => "because its arguments alternate between Python numbers and arrays",
             Reason::Structure => "because lists or dictionaries in its arguments change length",
             Reason::Values => "for new values of static arguments or captured variables",
             Reason::Anew => "each time to the same program",
@@ -72,23 +72,23 @@ impl Reason {
     fn explained(&self, finding: Finding) -> Finding {
         match self {
             Reason::Shapes(_) => finding
-                .why("a compiled program is for one shape and type of each argument, so every new one is compiled again")
-                .help("pad the arguments that change to a few sizes, and pass numbers that change as arrays rather than as `static_argnums`"),
+                .why("a compiled program handles one shape and type of each argument, so every new shape or type causes a recompilation")
+                .help("pad the changing arguments to a few fixed sizes, and pass changing numbers as arrays, not through `static_argnums`"),
             Reason::Types(_) => finding
-                .why("a compiled program is for one type of each argument, so an array of another type is compiled for again")
-                .help("give the arguments one type before the call: `jnp.asarray(x, jnp.float32)`; look for NumPy's float64 and integers among them"),
+                .why("a compiled program handles one type of each argument, so an array of another type causes a recompilation")
+                .help("convert the arguments to one type before the call: `jnp.asarray(x, jnp.float32)`; look for NumPy float64 and integer arrays"),
             Reason::Weak => finding
-                .why("a number of Python has a weak type, which is another one than an array's")
-                .help("pass numbers as arrays each time: `jnp.float32(x)` or `jnp.asarray(x, dtype)`"),
+                .why("a Python number has a weak type, which differs from the type of an array")
+                .help("always pass numbers as arrays: `jnp.float32(x)` or `jnp.asarray(x, dtype)`"),
             Reason::Structure => finding
-                .why("a compiled program is for one structure of its arguments, so a list with one more element is compiled for again")
-                .help("keep the structure: an array of full length with a count of what is used, or `jnp.stack` of the list once"),
+                .why("a compiled program handles one structure of its arguments, so a list with one more element causes a recompilation")
+                .help("keep the structure fixed: use a full-length array with a count of the used elements, or `jnp.stack` the list once"),
             Reason::Values => finding
-                .why("a static argument, and a number of the function around, is a constant of the compiled program, so every new value is compiled again")
-                .help("pass what changes as an ordinary argument, not through `static_argnums`, `static_argnames` or the function around; under `eqx.filter_jit` make numbers arrays"),
+                .why("a static argument or captured number is a constant of the compiled program, so every new value causes a recompilation")
+                .help("pass changing values as ordinary arguments, not through `static_argnums`, `static_argnames` or a closure; with `eqx.filter_jit`, pass numbers as arrays"),
             Reason::Anew => finding
-                .why("`jax.jit` finds a compiled program by the function it was given, and a `lambda`, an inner function or a `functools.partial` that is made at each call is another one each time")
-                .help("make the jitted function, or the solver, model or optimizer that contains it, once, outside of repeatedly called code, and pass what changes as arguments"),
+                .why("`jax.jit` caches compiled programs by function object, and a `lambda`, inner function or `functools.partial` created in every call is a new object each time")
+                .help("create the jitted function, or the solver, model or optimizer that contains it, once, outside of repeatedly called code, and pass changing values as arguments"),
         }
     }
 }
@@ -151,14 +151,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .at(most.place.clone().or_else(|| longest.and_then(|row| case.line_of_row(row.0))))
         .seen(seen.as_ref())
         .about(most.example.map(Subject::Module))
-        .number("programs of that name", Quantity::new(most.count as f64, Unit::Count, Basis::Counted));
+        .number("programs with this name", Quantity::new(most.count as f64, Unit::Count, Basis::Counted));
     if let Reason::Shapes(changes) | Reason::Types(changes) = &most.reason {
         finding = changes.iter().take(3).fold(finding, |finding, change| finding.fact(change.clone()));
     }
     finding = most.reason.explained(finding);
     if is_told {
         let spent = Quantity::nanos(case.frame().compilation_ns, Basis::Measured);
-        let finding = finding.number("compiling after the first work, all functions together", spent);
+        let finding = finding.number("compiling after the first device work, all functions", spent);
         let traced_ns = again.iter().flat_map(|(_, calls)| calls).fold(0_i64, |sum, call| sum.saturating_add(call.compile_ns));
         // Ranks have a call each; the recorder's own times are of one.
         let ns = if traced_ns > 0 { Some(traced_ns) } else { most.compile_ns };
@@ -170,7 +170,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let held_ns = (case.share_of(launching.iter().copied()) * case.wall().whole_ns() as f64) as i64;
         let finding = match held_ns {
             0 => finding,
-            _ => finding.number("idle besides, while Python traced and launched them", case.per_unit(held_ns)),
+            _ => finding.number("additional idle time while Python traced and launched the programs", case.per_unit(held_ns)),
         };
         let finding = finding.beside(ns).claims(launching);
         return Ok(vec![if most.is_of_layers { of_layers(finding) } else { finding }]);
@@ -182,9 +182,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// Initializing compiles operations once for each shape of a layer, and once again for the next model: no loop, though it takes time.
 fn of_layers(finding: Finding) -> Finding {
     finding
-        .fact("each program is for other shapes, as initializers need one for each layer")
-        .why("outside of `jax.jit` each operation is a program of its own, compiled once for each shape")
-        .help("put `jax.jit` on the function that initializes (`jax.jit(network.init)`), which then compiles all of its operations at once")
+        .fact("each program has different shapes; an initializer needs one per layer")
+        .why("outside of `jax.jit`, each operation is a separate program, compiled once per shape")
+        .help("jit the initialization function (`jax.jit(network.init)`), which compiles all of its operations as one program")
         .information()
 }
 
@@ -196,7 +196,7 @@ fn of_benchmark(case: &Case<'_>, again: &CompiledAgain) -> Finding {
     // The captures' longest wait for the compiler may be another operation's, so no line is named.
     let finding = Finding::new(again.says.clone())
         .about(module.map(Subject::Module))
-        .number("compiling in each call", Quantity::nanos(again.compile_ns, Basis::Measured))
+        .number("compilation per call", Quantity::nanos(again.compile_ns, Basis::Measured))
         .beside(again.compile_ns);
     Reason::Anew.explained(finding)
 }
@@ -478,7 +478,7 @@ mod tests {
         assert_eq!(said(&[&["float32[8]"], &["float64[8]"]]), "for arguments of different types");
         assert_eq!(
             said(&[&["float32[]"], &["float32[] weak"]]),
-            "because Python numbers and arrays alternate as arguments"
+            "because its arguments alternate between Python numbers and arrays"
         );
         assert_eq!(
             said(&[&["float32[8]"], &["float32[8]", "float32[8]"]]),

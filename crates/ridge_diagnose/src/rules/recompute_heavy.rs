@@ -49,11 +49,11 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let memory = case.trace().devices.get(device).and_then(|device| device.memory_bytes);
     let needed = module.buffers.as_ref().map(|buffers| buffers.replay_peak().bytes).filter(|bytes| *bytes > 0);
     let message =
-        format!("{} of the time computes again what `{}` had computed", percent(case.share(ns)), program.function(case));
+        format!("{} of the time goes to recomputing values that `{}` had already computed", percent(case.share(ns)), program.function(case));
     let mut found = program
         .located(case, Finding::new(message), again.first().copied())
         .number(format!("in {}", list(&program.names(&again), 3)), case.per_unit(ns))
-        .why("`jax.checkpoint` keeps less than the backward pass needs, and computes the rest a second time")
+        .why("`jax.checkpoint` keeps only part of what the backward pass needs, and recomputes the rest")
         .help("keep what is expensive to compute: `jax.checkpoint(f, policy=jax.checkpoint_policies.dots_saveable)`, or checkpoint fewer layers");
     let bytes = |bytes: u64, basis| Quantity::new(bytes as f64, Unit::Bytes, basis);
     let Some((memory, needed)) = memory.zip(needed) else { return Some(found.information()) };

@@ -71,24 +71,24 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let is_jacobian = times >= ROWS;
     let (why, help) = match is_jacobian {
         true => (
-            "each row of a Jacobian is a backward pass through the whole network, launched from Python",
-            "take all rows at once: `torch.func.vmap` of `torch.func.jacrev`, or `is_grads_batched=True` in `torch.autograd.grad`; with few inputs and many outputs forward mode (`torch.func.jacfwd`) needs one pass for each input",
+            "each row of the Jacobian is a separate backward pass through the whole network, launched from Python",
+            "compute all rows in one batch: `torch.func.vmap` of `torch.func.jacrev`, or `is_grads_batched=True` in `torch.autograd.grad`; with few inputs and many outputs, forward mode (`torch.func.jacfwd`) needs only one pass per input",
         ),
         false => (
-            "with `retain_graph=True` every loss walks the part of the network that they share on its own",
-            "add the losses, weighted as you like, and call `backward()` once on the sum: the gradients are the same",
+            "with `retain_graph=True`, every loss runs its own backward pass through the shared part of the network",
+            "call `backward()` once on the (weighted) sum of the losses; the gradients are the same",
         ),
     };
     let share_of_time = percent(share);
     let finding = Finding::new(match is_jacobian {
-        true => format!("{share_of_time} of the time takes a Jacobian row by row: {times} backward passes through the same operators"),
-        false => format!("{share_of_time} of the time goes backward again through the same operators: {times} backward passes through one graph (`retain_graph=True`)"),
+        true => format!("{share_of_time} of the time goes to computing a Jacobian row by row: {times} backward passes through the same operators"),
+        false => format!("{share_of_time} of the time goes to repeating the backward pass through the same operators: {times} backward passes through one graph (`retain_graph=True`)"),
     })
     .at(case.line_of_row(first))
     .about(EventRow::known(first).map(Subject::Event))
     .seen(seen.as_ref())
     .number("backward passes through one operator", Quantity::new(f64::from(times), Unit::Count, Basis::Counted))
-    .number("operators' gradients computed again", case.count_per_unit(repeated.len() as u64))
+    .number("operator gradients computed again", case.count_per_unit(repeated.len() as u64))
     .why(why)
     .help(help)
     .claims(claim)

@@ -27,8 +27,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         )
         .map(|finding| {
             finding
-                .why("while the host computes it launches nothing, and results have to come from the device first")
-                .help("results: compute them on the device, inside the compiled step (`jnp.percentile` for `np.percentile`), and fetch only what is left, or do it every N steps; inputs: make them ahead, in a thread or a loader's worker")
+                .why("the host launches nothing while it computes, and it has to wait for results from the device first")
+                .help("process results on the device, inside the compiled step (`jnp.percentile` for `np.percentile`), and fetch only the final values, or do it every N steps; prepare inputs ahead, in a thread or a loader worker")
         })
         .into_iter()
         .collect())

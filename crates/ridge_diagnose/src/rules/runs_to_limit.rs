@@ -69,7 +69,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
         return None;
     }
     let message = format!(
-        "{} of the time is in a loop that runs to its limit of {} iterations every time, because it never converges to its tolerance",
+        "{} of the time is in a loop that always runs to its limit of {} iterations, because it never converges to its tolerance",
         percent(case.share(ns)),
         end.limit,
     );
@@ -77,15 +77,15 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
         .at(place_of(case, program, id))
         .about(Subject::Module(program.row))
         .number("in its iterations", case.per_unit(ns))
-        .number("times it ran, each to the limit", Quantity::new(runs as f64, Unit::Count, Basis::Measured));
+        .number("runs of the loop, all to the limit", Quantity::new(runs as f64, Unit::Count, Basis::Measured));
     let found = match end.threshold {
-        Some(threshold) => found.fact(format!("it would end early at {threshold:.1e}")),
+        Some(threshold) => found.fact(format!("the loop would end early at an error of {threshold:.1e}")),
         None => found,
     };
     Some(
         found
-            .why("the loop would end as soon as its error is below a threshold, and that did not happen once; a threshold near the resolution of its numbers (about 1e-7 of their size in single precision) is out of reach")
-            .help("loosen the tolerance to what the result needs (1e-4 is usual in single precision), or make the iteration converge: scale the problem, start from the last solution, compute in double precision; look at the error with which it ends")
+            .why("the loop ends early only if its error drops below a threshold, which never happened; a threshold near the floating-point resolution (about 1e-7 relative in single precision) can't be reached")
+            .help("check the final error, and loosen the tolerance to what the result needs (1e-4 is usual in single precision), or make the iteration converge: scale the problem, start from the last solution, or compute in double precision")
             .claims(program.claim(&ran, 1.0))
             .unknown_amount(),
     )

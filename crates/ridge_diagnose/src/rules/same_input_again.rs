@@ -1,4 +1,4 @@
-//! A module is given an input again that it had before, with the same weights: the result was there.
+//! A module is given an input again that it had before, with the same weights, or a function an argument: the result was there.
 
 use crate::case::Case;
 use crate::finding::Finding;
@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "same-input-again",
     group: Group::Compute,
-    summary: "PyTorch module called again with the same input",
+    summary: "PyTorch module or function called again with the same input",
     document: include_str!("same_input_again.md"),
     asks: &[Question::Device],
     explains: &["kernel-hotspot", "unfused-eager"],
@@ -33,24 +33,50 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let place = calls.place?;
         let again = calls.again as f64 / calls.calls as f64;
         let share = case.part_within(&place)? * again;
-        let words = format!(
-            "`{}` computes {} of the time what it has computed before: the same input again, with the same weights",
-            short(&calls.module),
-            percent(share)
-        );
+        let form = form(&calls.module);
+        let words =
+            format!("`{}` spends {} of the time recomputing earlier results: {}", short(&calls.module), percent(share), form.same);
         let part = share / case.busy_share().filter(|busy| *busy > 0.0)?;
         let claim = case.work().map(|work| (work.at, part.min(1.0) as f32));
         (share >= LEAST).then(|| {
             Finding::new(words)
                 .at(Some(case.place_of_python(&place)))
-                .number("calls whose input was compared", Quantity::new(calls.calls as f64, Unit::Count, Basis::Counted))
-                .number("of them had the input of an earlier call", Quantity::new(again, Unit::Share, Basis::Counted))
-                .why("the module doesn't train there, so the result for an input is always the same")
-                .help("compute it once before the loop and keep the result, or cache it by input; compute it anew only when the weights change")
+                .number("calls compared by input", Quantity::new(calls.calls as f64, Unit::Count, Basis::Counted))
+                .number("calls with the input of an earlier call", Quantity::new(again, Unit::Share, Basis::Counted))
+                .why(form.why)
+                .help(form.help)
                 .claims(claim)
                 .priced(share * 0.8, (share * 1.15).min(1.0))
         })
     });
     // What is called within it has the same input.
     Ok(found.next().into_iter().collect())
+}
+
+/// What one kind of call says.
+struct Form {
+    same: &'static str,
+    why: &'static str,
+    help: &'static str,
+}
+
+/// Modules have weights; functions of PyTorch are named by their path.
+fn form(called: &str) -> Form {
+    match called {
+        "torch.linalg.solve" | "torch.linalg.lstsq" => Form {
+            same: "it factorizes the same matrix again",
+            why: "only the right-hand side changes between calls, and the factorization takes most of the time",
+            help: "factorize once before the loop with `torch.linalg.lu_factor`, or `cholesky` for a positive definite matrix, and use `torch.linalg.lu_solve` or `torch.cholesky_solve` in it",
+        },
+        _ if called.starts_with("torch.") => Form {
+            same: "the argument has the same values again",
+            why: "the argument doesn't change between calls, so the result doesn't either",
+            help: "call it once before the loop and keep the result",
+        },
+        _ => Form {
+            same: "the same input again, with the same weights",
+            why: "the module isn't trained here, so the same input always has the same result",
+            help: "compute the result once before the loop, or cache it by input; recompute only when the weights change",
+        },
+    }
 }

@@ -53,10 +53,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         findings.push(
             Finding::new(format!("collectives occupy the compute stream for {} of the time", percent(case.share_on(device, alone_ns))))
                 .about(Subject::Track(TrackRow(at as u32)))
-                .number("in collectives on that stream while nothing else ran", case.per_unit_on(device, alone_ns))
-                .number("in other kernels of the same stream", case.per_unit_on(device, compute_ns))
-                .why("a stream runs one piece of work after another, so nothing can overlap a collective on it")
-                .help("let the framework exchange: `DistributedDataParallel` or FSDP; else `torch.distributed.all_reduce(..., async_op=True)` and wait where the result is used")
+                .number("in collectives on this stream with nothing else running", case.per_unit_on(device, alone_ns))
+                .number("in other kernels on the same stream", case.per_unit_on(device, compute_ns))
+                .why("work on a stream runs in order, so compute on the same stream can't overlap a collective")
+                .help("use `DistributedDataParallel` or FSDP, which overlap communication; otherwise call `torch.distributed.all_reduce(..., async_op=True)` and wait just before the result is used")
                 .claims(claim.into_iter().map(|(at, share)| (at, share * part))),
         );
     }

@@ -57,9 +57,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>, sums: &FxHashMap<u32, WorkSum
     let found = program
         .located(case, found, scatters.first().copied())
         .number(format!("in {}", list(&program.names(&scatters), 3)), case.per_unit(ns))
-        .number("places that the largest writes to", Quantity::new(most as f64, Unit::Count, Basis::Counted))
-        .why("two indices may be the same for all that the compiler knows, so each element is written with an atomic operation")
-        .help("if it is true, declare it: `x.at[i].add(v, unique_indices=True, indices_are_sorted=True)`, or sort by segment and use `jax.ops.segment_sum(..., indices_are_sorted=True)`");
+        .number("elements written by the largest scatter", Quantity::new(most as f64, Unit::Count, Basis::Counted))
+        .why("the compiler must assume duplicate indices, so it writes each element with an atomic operation")
+        .help("if the indices are unique or sorted, declare it: `x.at[i].add(v, unique_indices=True, indices_are_sorted=True)`, or sort by segment and use `jax.ops.segment_sum(..., indices_are_sorted=True)`");
     Some(if claim.is_empty() { found.information() } else { found.claims(claim) })
 }
 

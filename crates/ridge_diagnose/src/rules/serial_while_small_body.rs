@@ -151,23 +151,23 @@ fn finding(
     let lines = Some(id).filter(|id| program.ran.contains_key(id)).or_else(|| program.longest_first(body).first().copied());
     let name = short(&instruction.name);
     let found = Finding::new(format!(
-        "`{name}` runs {trips} iterations of {}, and {} of that is not work",
+        "`{name}` runs {trips} loop iterations of {} each, and {} of that time is overhead",
         Nanos(i64::try_from(per_trip).unwrap_or(i64::MAX)),
         percent(between as f64 / whole.max(1) as f64),
     ));
     let on_processors = case.is_on_processors();
     let help = if on_processors {
-        "do more in one iteration: several independent systems at once with `jax.vmap`, or an array operation or `jax.lax.associative_scan` instead of the loop"
+        "do more per iteration: batch independent systems with `jax.vmap`, or replace the loop with an array operation or `jax.lax.associative_scan`"
     } else {
-        "do more in one iteration: `jax.lax.scan(..., unroll=8)`, several independent systems at once with `jax.vmap`, or an array operation or `jax.lax.associative_scan` instead of the loop"
+        "do more per iteration: use `jax.lax.scan(..., unroll=8)`, batch independent systems with `jax.vmap`, or replace the loop with an array operation or `jax.lax.associative_scan`"
     };
     let found =
         program
             .located(case, found, lines)
-            .number("between the pieces of work of the loop", case.per_unit(between))
-            .number("work of its body", case.per_unit(work_ns))
-            .number("operations in one iteration", Quantity::new(body.len() as f64, Unit::Count, Basis::Counted))
-            .why("each iteration starts its operations one by one and then evaluates the loop condition, and the next one waits for that")
+            .number("between the operations of the loop", case.per_unit(between))
+            .number("in the operations of the loop body", case.per_unit(work_ns))
+            .number("operations per iteration", Quantity::new(body.len() as f64, Unit::Count, Basis::Counted))
+            .why("each iteration launches its operations one by one and then evaluates the loop condition, and the next iteration waits for it")
             .help(help)
             .claims(claim);
     // Recording an operation of a processor takes longer than starting it does.

@@ -32,7 +32,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.known.failed && wall.busy_ns() < LITTLE_OF_FAILED_NS {
         doubts.push(Doubt {
             message: format!(
-                "the program ended with an error after its devices had worked {}, so what it is slow at is not in the capture",
+                "the program failed after {} of device work, so the capture doesn't show the slow part",
                 Nanos(wall.busy_ns()),
             ),
             command: Some("ridgeline record -- python PROGRAM.py".to_owned()),
@@ -52,7 +52,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     }
     doubts.push(Doubt {
         message: format!(
-            "{} of a capture of {} remain without startup, and the device works {} of them: too little to represent the program",
+            "{} of a {} capture remain after startup, and the device is busy {} of that: too little to represent the program",
             Nanos(case.frame().unit_ns()),
             Nanos(whole),
             Nanos(wall.busy_ns() / i64::try_from(wall.devices.len().max(1)).unwrap_or(i64::MAX)),

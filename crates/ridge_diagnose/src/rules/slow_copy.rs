@@ -49,23 +49,23 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let (longest, place) = case.longest_copy(&of_kind).unzip();
         let to = if kind == EventKind::CopyHostToDevice { "device" } else { "host" };
         let source = if way.is_measured {
-            "that the link carries by measurement"
+            "measured link bandwidth"
         } else {
-            "achieved by the fastest copy of the capture"
+            "achieved by the fastest copy in the capture"
         };
         let claim = case.claim_of(&of_kind, part);
         let rows = of_kind.iter().map(|copy| copy.row).collect();
         let finding = Finding::new(format!(
-            "large copies to the {to} achieve {} of the rate of their link",
+            "large copies to the {to} achieve {} of their link's bandwidth",
             percent(rate / way.rate),
         ))
         .at(place.flatten())
         .about(longest.map(Subject::Event))
-        .number("achieved by them", Quantity::new(rate, Unit::BytesPerSec, Basis::Measured))
+        .number("achieved bandwidth", Quantity::new(rate, Unit::BytesPerSec, Basis::Measured))
         .number(source, Quantity::new(way.rate, Unit::BytesPerSec, Basis::Measured))
-        .number("such copies", case.count_per_unit(of_kind.len() as u64))
-        .why("the memory is far from the device, or the link is shared with other copies or has fewer lanes than it could")
-        .help("bind the process to the CPU that the device is attached to (`numactl --cpunodebind`, `nvidia-smi topo -m`), and look at the link's width and speed (`nvidia-smi -q`)")
+        .number("large copies", case.count_per_unit(of_kind.len() as u64))
+        .why("the memory is on a distant NUMA node, or the link is shared with other copies or runs with fewer lanes than it supports")
+        .help("bind the process to the CPU closest to the device (`numactl --cpunodebind`, `nvidia-smi topo -m`), and check the link's width and speed (`nvidia-smi -q`)")
         .claims(claim)
         .edit(Edit { rows, action: Action::Scale((rate / way.rate) as f32) });
         Some(finding)
@@ -86,14 +86,14 @@ fn below_sheet(case: &Case<'_>) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(format!(
-        "even the fastest large copy achieves {} of what the device's link allows by its data sheet",
+        "even the fastest large copy achieves only {} of the link bandwidth in the device's data sheet",
         percent(rate / sheet.value),
     ))
     .about(Subject::Event(EventRow(fastest.row)))
-    .number("achieved by it", Quantity::new(rate, Unit::BytesPerSec, Basis::Measured))
-    .number("by the data sheet", Quantity::new(sheet.value, Unit::BytesPerSec, sheet.basis))
-    .why("the host's side may be of an older generation or have fewer lanes, or its memory may be far from the device")
-    .help("`nvidia-smi -q` shows the link's generation and lanes, now and at most; `ridgeline calibrate` measures what it carries")
+    .number("achieved by this copy", Quantity::new(rate, Unit::BytesPerSec, Basis::Measured))
+    .number("data sheet bandwidth", Quantity::new(sheet.value, Unit::BytesPerSec, sheet.basis))
+    .why("the host may have an older PCIe generation or fewer lanes, or the memory may be on a distant NUMA node")
+    .help("check the current and maximum link generation and lanes with `nvidia-smi -q`; measure the bandwidth with `ridgeline calibrate`")
     .information();
     Some(finding)
 }

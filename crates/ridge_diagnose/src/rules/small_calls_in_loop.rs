@@ -113,7 +113,7 @@ fn finding(
             .about(EventRow::known(first).map(Subject::Event))
             .seen(seen.as_ref())
             .number(form.turns, Quantity::new(loops.turns_of_one().round(), Unit::Count, Basis::Counted))
-            .number("calls of operators in these loops", case.count_per_unit(loops.calls.len() as u64))
+            .number("operator calls in these loops", case.count_per_unit(loops.calls.len() as u64))
             .why(form.why)
             .help(form.help)
             .claims(claim)
@@ -178,11 +178,9 @@ fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Opti
     if loops.count == 0 {
         return None;
     }
-    let backward: FxHashSet<u32> =
-        trace.backwards.iter().filter(|link| called.contains(&link.forward)).map(|link| link.event).collect();
-    let is_gradient = |call: &OperatorCall| call.is_backward && backward.contains(&call.row);
+    let gradients = gradients_of(case, &called);
     let (mut spans, mut last) = (loops.spans.clone(), None::<usize>);
-    for (at, _) in all.iter().enumerate().filter(|(_, call)| is_gradient(call)) {
+    for at in gradients.iter().copied() {
         loops.calls.push(at);
         let joins = last.filter(|last| all[*last].process == all[at].process && at - last <= FEWEST_TURNS);
         spans.push((joins.map_or(all[at].span.0, |last| all[last].span.1), all[at].span.1));
@@ -192,10 +190,18 @@ fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Opti
         joined(case.claim_of_calls(loops.calls.iter().copied(), 1.0), case.claim_between(&Spans::of(spans), 1.0));
     let priced: f64 = all.iter().filter(|call| called.contains(&call.row)).map(|call| case.price_of_call(call)).sum();
     // A gradient takes twice the products of what it is the gradient of.
-    let price = if backward.is_empty() { priced } else { 3.0 * priced };
+    let price = if gradients.is_empty() { priced } else { 3.0 * priced };
     let ns = case.share_of(claim.iter().copied()) * case.wall().whole_ns() as f64;
     let left = Left::of(ns, price, price).map_or((0.1, 0.5), |left| (left.least, left.most));
     Some(Repeated { loops, claim, names, left, priced: price / ns.max(1.0) })
+}
+
+/// Positions of the calls for the gradients of the calls at the rows `called`.
+fn gradients_of(case: &Case<'_>, called: &FxHashSet<u32>) -> Vec<usize> {
+    let links = case.trace().backwards.iter().filter(|link| called.contains(&link.forward));
+    let backward: FxHashSet<u32> = links.map(|link| link.event).collect();
+    let all = case.operator_calls().calls.iter().enumerate();
+    all.filter(|(_, call)| call.is_backward && backward.contains(&call.row)).map(|(at, _)| at).collect()
 }
 
 /// Steps of a recurrence: its inputs are there before the loop begins.
@@ -206,8 +212,8 @@ fn cells(case: &Case<'_>) -> Option<Finding> {
             "{} of the time goes to a Python loop over single cells of a recurrent network",
             percent(share)
         ),
-        why: "each cell is several small operators, and as many for its gradient, and Python calls them one by one",
-        help: "`torch.nn.LSTM`, `GRU` or `RNN` with the weights of the cell take the whole sequence in one call, which also multiplies all inputs at once",
+        why: "Python calls the small operators of every cell, and of its gradient, one by one",
+        help: "use `torch.nn.LSTM`, `GRU` or `RNN` with the weights of the cell: one call processes the whole sequence and multiplies all inputs at once",
         turns: "cells in a row",
         left,
     })
@@ -223,12 +229,12 @@ fn channels(case: &Case<'_>) -> Option<Finding> {
     let names: Vec<&str> = names.iter().map(|name| case.trace().strings.get(*name)).collect();
     finding(case, &loops, claim, |share| Form {
         message: format!(
-            "{} of the time goes to a Python loop that calls {} for one channel, head or group of an array after the other",
+            "{} of the time goes to a Python loop that calls {} separately for each channel, head or group of an array",
             percent(share),
             list(&names, 3)
         ),
-        why: "each call is small, so its time, and that of its gradient, is what it takes to call an operator and not its work",
-        help: "one call does all: `groups=` of a convolution (a depthwise one where each channel has its own filter), `torch.bmm` or `torch.einsum` over stacked weights, `torch.func.vmap` elsewhere",
+        why: "each call is small, so call overhead dominates its time and that of its gradient",
+        help: "replace the loop with one call: a convolution with `groups=` (depthwise if each channel has its own filter), `torch.bmm` or `torch.einsum` over stacked weights, otherwise `torch.func.vmap`",
         turns: "calls in a row",
         left,
     })
@@ -283,12 +289,12 @@ fn examples(case: &Case<'_>) -> Option<Finding> {
     let left = (left(TURNS_LEFT.0), left(TURNS_LEFT.1));
     finding(case, &loops, claim, |share| Form {
         message: format!(
-            "{} of the time goes to gradients of single examples, one backward pass after the other",
+            "{} of the time goes to gradients of single examples, one backward pass per example",
             percent(share)
         ),
-        why: "each pass is small, so its time is that of calling operators and not of their work",
-        help: "compute them for the whole batch at once: `torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))` over `functional_call`; for rows of a Jacobian `torch.func.jacrev`",
-        turns: "backward passes between two steps of the optimizer",
+        why: "each pass is small, so the overhead of calling operators dominates",
+        help: "compute the gradients for the whole batch at once: `torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))` over `functional_call`; for rows of a Jacobian, use `torch.func.jacrev`",
+        turns: "backward passes per optimizer step",
         left,
     })
 }
@@ -353,15 +359,18 @@ fn masks(case: &Case<'_>) -> Option<Finding> {
     if loops.count == 0 {
         return None;
     }
+    // The gradient of each selection is an array of all rows.
+    let called: FxHashSet<u32> = claimed.iter().flat_map(|at| all[*at].rows()).collect();
+    claimed.extend(gradients_of(case, &called));
     let spans = Spans::of(loops.spans.iter().copied());
     let claim = joined(case.claim_of_calls(claimed, 1.0), case.claim_between(&spans, 1.0));
     finding(case, &loops, claim, |share| Form {
         message: format!(
-            "{} of the time goes to a loop that looks through all rows once for each group",
+            "{} of the time goes to a Python loop that masks all rows once per group",
             percent(share)
         ),
-        why: "a Boolean mask reads every row to find the few of one group, so the work is the number of rows times that of groups",
-        help: "sum all groups in one pass: `torch.zeros(...).index_add_(0, group, rows)` divided by `torch.bincount(group)`, `scatter_reduce_`, or sort the rows by group once and split them",
+        why: "a Boolean mask reads every row to find the few rows of one group, so the work is rows times groups",
+        help: "process all groups in one pass: `torch.zeros(...).index_add_(0, group, rows)` divided by `torch.bincount(group)`, or `scatter_reduce_`; or sort the rows by group once and split them",
         turns: "masks in a row",
         left: MASKS_LEFT,
     })

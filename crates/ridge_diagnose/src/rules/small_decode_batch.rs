@@ -34,12 +34,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let requests = small.iter().map(|(_, served)| served.decodes).sum::<u64>() as f64 / small.len().max(1) as f64;
     let longest = small.iter().max_by_key(|(step, _)| step.busy_ns);
     let share = percent(ns as f64 / all as f64);
-    let finding = Finding::new(format!("{share} of the work decodes fewer than {FEW} requests at a time"))
+    let finding = Finding::new(format!("{share} of the work is in decode steps with batches of fewer than {FEW} requests"))
         .about(longest.map(|(step, _)| Subject::Event(step.event)))
-        .number("requests of such a step, on average", Quantity::new(requests, Unit::Count, Basis::Measured))
-        .number("such steps", Quantity::new(small.len() as f64, Unit::Count, Basis::Counted))
-        .why("each step reads all weights, however few requests share them")
-        .help("let more requests run at a time (`--max-num-seqs`, more memory for the cache), or several tokens of one: speculative decoding; at this load a smaller device does as well")
+        .number("requests per small step, on average", Quantity::new(requests, Unit::Count, Basis::Measured))
+        .number("small decode steps", Quantity::new(small.len() as f64, Unit::Count, Basis::Counted))
+        .why("each step reads all weights, no matter how few requests share the cost")
+        .help("run more requests concurrently (`--max-num-seqs`, more memory for the cache), or decode several tokens per step with speculative decoding; at this load a smaller device is enough")
         .information();
     Ok(vec![finding])
 }

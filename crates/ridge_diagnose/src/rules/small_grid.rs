@@ -62,11 +62,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     ))
     .at(case.line_of_op(case.trace().events.op[longest.row as usize]))
     .about(EventRow::known(longest.row).map(Subject::Event))
-    .number("blocks of the longest of them", Quantity::new(most as f64, Unit::Count, Basis::Capture))
+    .number("blocks in the longest of these kernels", Quantity::new(most as f64, Unit::Count, Basis::Capture))
     .number("multiprocessors of the device", Quantity::new(*cores as f64, Unit::Count, Basis::Capture))
     .fact(format!("most of it in {}", list(&names, 3)))
-    .why("a block runs on one multiprocessor, so the others do nothing unless another stream has work")
-    .help("give the kernel more to do at once: larger batches, `vmap` instead of a loop, split reductions, smaller blocks in kernels of your own")
+    .why("a block runs on one multiprocessor, so the other multiprocessors are idle unless another stream has work")
+    .help("increase the parallelism: larger batches, `vmap` instead of a loop, split reductions, or smaller blocks in your own kernels")
     .claims(case.parts_of_events(small.iter().map(idle)));
     Ok(vec![finding])
 }

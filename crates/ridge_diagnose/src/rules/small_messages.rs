@@ -54,18 +54,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let most =
         small.iter().filter_map(|part| part.collective.bytes_in.max(part.collective.bytes_out)).max().unwrap_or(0);
     let finding = Finding::new(format!(
-        "{} with few bytes, starting of which takes {} of the time",
+        "{} with few bytes spend {} of the time on startup latency",
         count(per_unit as u64, "collective", "collectives"),
         percent(share)
     ))
     .about(small.first().and_then(|part| EventRow::known(part.collective.event)).map(Subject::Event))
-    .number("of these collectives", case.count_per_unit(small.len() as u64))
-    .number("moved by the largest of them", Quantity::new(most as f64, Unit::Bytes, Basis::Counted))
-    .number("shortest of them, which is what starting one takes", Quantity::nanos(start_ns, Basis::Measured))
-    .why("each collective is a round of messages between all ranks, however few bytes it moves")
+    .number("in these collectives", case.count_per_unit(small.len() as u64))
+    .number("moved by the largest one", Quantity::new(most as f64, Unit::Bytes, Basis::Counted))
+    .number("shortest one, taken as the startup latency", Quantity::nanos(start_ns, Basis::Measured))
+    .why("every collective needs a round of messages between all ranks, no matter how few bytes it moves")
     .help(match case.framework() {
-        Framework::Jax => "join values into one array before they are summed, and sum once; let XLA combine: `--xla_gpu_all_reduce_combine_threshold_bytes`",
-        _ => "join tensors before they are exchanged: `torch._utils._flatten_dense_tensors`, larger buckets, `all_reduce_coalesced`; log less often",
+        Framework::Jax => "concatenate the values and reduce them once, or let XLA combine collectives: `--xla_gpu_all_reduce_combine_threshold_bytes`",
+        _ => "combine tensors before the exchange: `torch._utils._flatten_dense_tensors`, larger buckets, or `all_reduce_coalesced`; log less often",
     })
     .claims(claim);
     Ok(vec![finding])

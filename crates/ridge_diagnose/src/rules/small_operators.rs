@@ -82,7 +82,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     } else if reads {
         format!("{} of the time goes to small operators called one by one, many of them `.item()`", percent(share))
     } else {
-        format!("{} of the time goes to calling small operators one by one, not to their work", percent(share))
+        format!("{} of the time goes to the overhead of calling small operators one by one", percent(share))
     };
     let mut finding = Finding::new(message)
         .at(first.and_then(|row| case.line_of_row(row)))
@@ -92,15 +92,15 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         finding = finding.number("small calls", case.count_per_unit(small.len() as u64)).fact(format!("most of it in {}", list(&most, 4)));
     }
     if views > 0 {
-        finding = finding.number("elements taken out of arrays", case.count_per_unit(views as u64));
+        finding = finding.number("elements read from arrays", case.count_per_unit(views as u64));
     }
     if items > 0 {
         let part = Quantity::new(items as f64 / small.len() as f64, Unit::Share, Basis::Counted);
-        finding = finding.number("of the calls read one number back", part);
+        finding = finding.number("of the calls read back a single number", part);
     }
     Ok(vec![
         finding
-            .why("a call costs some microseconds however few numbers it works on, and Python makes the next one only after it")
+            .why("every call costs a few microseconds regardless of its size, and Python makes the calls one at a time")
             .help(if reads { ITEMS } else { SMALL })
             .information(),
     ])
@@ -112,6 +112,6 @@ fn is_taken_apart(case: &Case<'_>, call: &OperatorCall) -> bool {
 }
 
 /// What helps where a loop reads numbers one by one.
-const ITEMS: &str = "replace the Python loop over elements by operators on whole arrays (`torch.bincount`, `scatter_add_`, indexing with arrays, `where`), or take the array out once by `.tolist()` or `.numpy()` and loop over that";
+const ITEMS: &str = "replace the Python loop over elements with operators on whole arrays (`torch.bincount`, `scatter_add_`, indexing with arrays, `where`), or convert the array once with `.tolist()` or `.numpy()` and loop over that";
 /// What helps elsewhere.
-const SMALL: &str = "work on more at once: larger batches; `torch.stack` and `torch.func.vmap` over models, examples or steps that are alike (`torch.func.stack_module_state` for an ensemble); `torch.compile` to join what is left";
+const SMALL: &str = "do more per call: use larger batches, or `torch.stack` and `torch.func.vmap` over similar models, examples or steps (`torch.func.stack_module_state` for an ensemble); fuse the rest with `torch.compile`";

@@ -84,11 +84,11 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     .at(calls.first().and_then(|call| case.line_of_row(call.row)))
     .seen(seen.as_ref())
     .about(Subject::Module(program.row))
-    .number("calls in the judged time", Quantity::new(calls.len() as f64, Unit::Count, Basis::Counted))
-    .number("work of the device for each", Quantity::nanos(each_ns, Basis::Measured))
+    .number("calls in the analyzed time", Quantity::new(calls.len() as f64, Unit::Count, Basis::Counted))
+    .number("device work per call", Quantity::nanos(each_ns, Basis::Measured))
     .number("idle between and in the calls", case.per_unit(ns))
-    .why("each call is launched by Python, which takes about as long as so small a step, and nothing of one step can be joined to the next")
-    .help("put the loop into the compiled function: `jax.lax.scan` over the keys or inputs of the steps, which returns what you keep of each, or `jax.lax.fori_loop`; where the host has to look now and then, scan over blocks of steps")
+    .why("Python dispatches every call, which takes about as long as such a small step, and XLA can't fuse across calls")
+    .help("move the loop into the compiled function: use `jax.lax.scan` over the keys or inputs of the steps and return the values you keep, or `jax.lax.fori_loop`; if the host has to check results occasionally, scan over blocks of steps")
     .claims(waits);
     Some((share, case.unless_brief(finding)))
 }

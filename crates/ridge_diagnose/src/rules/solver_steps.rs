@@ -75,7 +75,7 @@ fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId
     }
     let method = all.iter().find_map(|id| method(module, *id));
     let message = format!(
-        "{} of the time is in a solution of differential equations that takes {} each time, by an explicit method{}",
+        "{} of the time goes to an ODE solve that takes {} each time with an explicit solver{}",
         percent(case.share(ns)),
         count(trips as u64, "step", "steps"),
         method.as_deref().map(|method| format!(" (`{method}`)")).unwrap_or_default(),
@@ -84,10 +84,10 @@ fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId
         .at(place_of(case, program, id))
         .about(Subject::Module(program.row))
         .number("in its steps", case.per_unit(ns))
-        .number("steps each time, those of the slowest member of a batch", Quantity::new(trips, Unit::Count, Basis::Measured))
-        .fact("whether the equations are stiff is not in the capture: loosen the tolerances tenfold, and if the number of steps hardly changes, stability limits them and not accuracy")
-        .why("an explicit method has to keep its steps as short as the fastest process of the equations, even when that has long died down")
-        .help("where rates differ by orders of magnitude, an implicit solver takes far fewer steps: `diffrax.Kvaerno5()` or `Kvaerno3()`, or `KenCarp4()` where only a part is stiff; else looser `rtol` and `atol`, and a start `dt0=None`")
+        .number("steps per solve (slowest member of a batch)", Quantity::new(trips, Unit::Count, Basis::Measured))
+        .fact("the capture doesn't show whether the equations are stiff: loosen the tolerances tenfold, and if the number of steps hardly changes, stability limits the step size, not accuracy")
+        .why("an explicit method has to keep its steps as short as the fastest process in the equations, even long after that process has decayed")
+        .help("if rates differ by orders of magnitude, use an implicit solver, which takes far fewer steps: `diffrax.Kvaerno5()` or `Kvaerno3()`, or `KenCarp4()` if only a part is stiff; otherwise loosen `rtol` and `atol`, and start with `dt0=None`")
         .claims(program.claim(&ran, 1.0))
         .information();
     Some(Steps { finding, ns, program: program.row.0 })

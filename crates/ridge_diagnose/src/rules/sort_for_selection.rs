@@ -74,7 +74,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Use
         None => String::new(),
     };
     let message = format!(
-        "{} of the time sorts {} times {} elements{read}",
+        "{} of the time goes to sorting {} times {} elements{read}",
         percent(case.share(ns)),
         found.sorts,
         found.elements,
@@ -83,7 +83,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Use
         program
             .located(case, Finding::new(message), Some(id))
             .number(format!("in `{}`", program.module.instruction(id).name), case.per_unit(ns))
-            .why("a sort orders every element with comparisons that depend on each other, through memory; a selection needs a few minima and maxima of whole arrays")
+            .why("a sort orders every element through memory, with dependent comparisons; a selection needs only a few minima and maxima of whole arrays")
             .help(found.help)
             .claims(program.claim(&[id], found.part)),
     )
@@ -98,7 +98,7 @@ fn shuffled(case: &Case<'_>, program: &Program<'_>, id: InstructionId, found: &U
     let all: Vec<InstructionId> = program.ran.keys().copied().filter(|id| path(*id).starts_with(prefix)).collect();
     let ns = program.ns_of(&all);
     let message = format!(
-        "{} of the time shuffles {} elements to read {read} of them, as a draw without replacement does",
+        "{} of the time goes to shuffling {} elements to read {read} of them, a draw without replacement",
         percent(case.share(ns)),
         found.elements,
     );
@@ -106,8 +106,8 @@ fn shuffled(case: &Case<'_>, program: &Program<'_>, id: InstructionId, found: &U
         program
             .located(case, Finding::new(message), Some(id))
             .number(format!("in {}", list(&program.names(&program.longest_first(&all)), 3)), case.per_unit(ns))
-            .why("`jax.random.permutation`, and `choice` without replacement, give every element a random key and sort all of them, several times for many")
-            .help("draw indices with `jax.random.randint` (with replacement, which training rarely notices), or shuffle once for an epoch and slice that")
+            .why("`jax.random.permutation` and `choice` without replacement assign every element a random key and sort all of them, several times for large arrays")
+            .help("draw indices with `jax.random.randint` (with replacement, which rarely matters in training), or shuffle once per epoch and slice the result")
             .claims(program.claim(&all, 0.98)),
     )
 }
@@ -129,22 +129,22 @@ fn use_of(module: &HloModule, id: InstructionId, uses: &Users) -> Option<Use> {
     let is_end = |place: &i64| *place == 0 || *place == elements - 1;
     Some(match &read {
         Some(places) if places.iter().all(is_end) => {
-            Use { part: 0.9, help: "take `jnp.min` or `jnp.max`: the first and the last of sorted elements are these", ..all }
+            Use { part: 0.9, help: "use `jnp.min` or `jnp.max` for the first or last of the sorted elements", ..all }
         }
         Some(places) if places.len() <= 2 && elements <= FEW && sorts >= FEWEST_SORTS => Use {
             part: 0.8,
-            help: "select with a fixed network: `jnp.minimum` and `jnp.maximum` of whole arrays in place of the sort, four of them for the median of 3, 19 exchanges for that of 9",
+            help: "replace the sort with a fixed selection network of `jnp.minimum` and `jnp.maximum` on whole arrays: four of them for the median of 3, 19 exchanges for the median of 9",
             ..all
         },
         Some(places) if elements > FEW && is_at_an_end(places, elements) => Use {
             // A heap of the k that are kept compares log k times where a sort does log n times.
             part: (1.0 - ((places.len() + 1) as f32).ln() / (elements as f32).ln()).max(0.5),
-            help: "take the few that are read with `jax.lax.top_k` (of `-x` for the smallest), or `jax.lax.approx_max_k` on accelerators",
+            help: "select only the elements you read with `jax.lax.top_k` (of `-x` for the smallest), or `jax.lax.approx_max_k` on accelerators",
             ..all
         },
         None if elements <= VERY_FEW && sorts >= FEWEST_SORTS && leaves.len() == 1 => Use {
             part: 0.5,
-            help: "sort with a fixed network: exchanges of `jnp.minimum` and `jnp.maximum` between whole arrays, 5 for 4 elements, 19 for 8",
+            help: "sort with a fixed sorting network of `jnp.minimum` and `jnp.maximum` on whole arrays: 5 exchanges for 4 elements, 19 for 8",
             ..all
         },
         _ => return None,

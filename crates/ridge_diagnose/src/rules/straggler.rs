@@ -82,21 +82,21 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .about(Subject::Process(ProcessRow(culprit)))
         .about(longest.and_then(EventRow::known).map(Subject::Event))
         .fact(format!("rank {rank} is the last to begin in {} of {} collectives", sums.times_last, met.len()))
-        .number("waited for it by each other rank on average", case.per_unit_of_one(sum(&waited) / others))
-        .number("of that beyond the wait for the rank before it", case.per_unit_of_one(sum(&lost) / others))
-        .number("waited by itself", case.per_unit_of_one(sums.wait_ns))
-        .why("a collective ends when its slowest rank has joined it")
+        .number("average wait of each other rank for it", case.per_unit_of_one(sum(&waited) / others))
+        .number("of that beyond the wait for the second-to-last rank", case.per_unit_of_one(sum(&lost) / others))
+        .number("wait of the rank itself", case.per_unit_of_one(sums.wait_ns))
+        .why("a collective can't finish until its slowest rank joins")
         .help(format!(
-            "see what rank {rank} does before its collectives that others do not: more work, a slower host or device, loading data, writing results"
+            "compare rank {rank} with the other ranks before its collectives: more work, a slower host or device, data loading, or writing results"
         ))
         .claims(claim)
         .at_most(gain);
     if own_ns > 0 {
-        let says = format!("in which the device of rank {rank} is idle before those collectives");
+        let says = format!("idle time of rank {rank}'s device before these collectives");
         finding = finding.number(says, case.per_unit_of_one(own_ns)).claims(own);
     }
     if missing {
-        finding = finding.fact("not all ranks were captured: one that was not may be later still");
+        finding = finding.fact("not all ranks were captured: a missing rank may be even later");
     }
     Ok(vec![finding])
 }

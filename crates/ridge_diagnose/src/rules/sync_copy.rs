@@ -21,14 +21,14 @@ pub(crate) static RULE: Rule = Rule {
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let message = |call: &str, share: &str| {
-        format!("`{call}` returns when the copy is done, after which the device waits {share} of the time for the host")
+        format!("`{call}` blocks until the copy is done, and the device then waits {share} of the time for the host")
     };
-    let says = "idle after such copies that could have been used";
+    let says = "avoidable idle time after blocking copies";
     let found = case.findings_of_waits(copies_and_waits, message, says, Action::Asynchronous);
     let explained = |finding: Finding| {
         finding
-            .why("while it waits for the copy the host launches nothing, so the device has nothing to do when the copy is done")
-            .help("copy with `cudaMemcpyAsync` from pinned memory on a stream, in PyTorch `tensor.to(device, non_blocking=True)`, and wait where the value is used")
+            .why("the host launches nothing while it waits for the copy, so the device runs out of work before the copy finishes")
+            .help("copy asynchronously from pinned memory (`cudaMemcpyAsync` on a stream; in PyTorch `tensor.to(device, non_blocking=True)`), and synchronize only where the value is used")
     };
     Ok(found.map(|(_, finding)| explained(finding)).collect())
 }

@@ -30,12 +30,12 @@ fn finding(case: &Case<'_>, wanted: Product) -> Option<Finding> {
     let (what, why, help) = match wanted {
         Product::PlainHalf => (
             "16-bit matrix products",
-            "the library found no kernel for tensor cores: sizes or strides are not multiples of 8, or pointers are not aligned to 16 bytes",
-            "pad the dimensions of products to multiples of 8, 64 where that is cheap",
+            "the library found no tensor-core kernel: sizes or strides aren't multiples of 8, or pointers aren't 16-byte aligned",
+            "pad the dimensions of products to multiples of 8, or 64 if that is cheap",
         ),
         _ => (
             "32-bit matrix products",
-            "the tensor cores of this device multiply 16-bit numbers, and the program's are 32 bits wide",
+            "this device's tensor cores multiply 16-bit numbers, but the program uses 32-bit numbers",
             "train in mixed precision: `torch.autocast(\"cuda\", dtype=torch.float16)` with `torch.amp.GradScaler`, or float16 inputs",
         ),
     };
@@ -43,7 +43,7 @@ fn finding(case: &Case<'_>, wanted: Product) -> Option<Finding> {
     let finding = plain.finding(case, message);
     Some(
         finding
-            .number("in products in ordinary arithmetic", case.per_unit(plain.ns))
+            .number("in products without tensor cores", case.per_unit(plain.ns))
             .fact(plain.most_in())
             .why(why)
             .help(help),

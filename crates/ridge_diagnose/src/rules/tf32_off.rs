@@ -25,13 +25,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         format!("32-bit matrix products take {} of the time without tensor cores", percent(case.share(plain.ns)));
     let events = plain.works.iter().map(|work| work.row.events).sum::<u64>();
     let finding = plain.finding(case, message)
-        .number("in products of 32-bit numbers in ordinary arithmetic", case.per_unit(plain.ns))
-        .number("kernels of that kind", Quantity::new(events as f64, Unit::Count, Basis::Measured))
+        .number("in 32-bit products without tensor cores", case.per_unit(plain.ns))
+        .number("kernels", Quantity::new(events as f64, Unit::Count, Basis::Measured))
         .fact(plain.most_in())
-        .why("TF32 shortens the mantissa of factors to 10 bits and multiplies them in tensor cores, up to 8 times as fast; it is off unless the program enables it")
+        .why("TF32 rounds the factors to 10 mantissa bits and multiplies them on tensor cores, up to 8 times as fast; it is off by default")
         .help(match case.framework() {
-            Framework::Jax => "`jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")`, where 10 bits of mantissa suffice",
-            _ => "`torch.set_float32_matmul_precision(\"high\")`, where 10 bits of mantissa suffice; bfloat16 with `torch.autocast` is faster still",
+            Framework::Jax => "if 10 mantissa bits are enough, set `jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")`",
+            _ => "if 10 mantissa bits are enough, call `torch.set_float32_matmul_precision(\"high\")`; bfloat16 with `torch.autocast` is even faster",
         });
     Ok(vec![finding])
 }

@@ -59,7 +59,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let longest = program.longest_first(&tiny);
     let most = tiny.iter().map(|id| elements(*id)).max().unwrap_or(0);
     let message = format!(
-        "{} of the time runs operations on at most {most} numbers each, one by one in loops of `{}`, so starting them takes most of it",
+        "{} of the time goes to operations on at most {most} numbers each, one by one in loops of `{}`, and is mostly launch overhead",
         percent(case.share(ns)),
         program.function(case),
     );
@@ -68,9 +68,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
             .at(longest.first().and_then(|id| place_of(case, program, *id)))
             .about(Subject::Module(program.row))
             .number(format!("in {}", list(&program.names(&longest), 3)), case.per_unit(ns))
-            .number("operations, in all", Quantity::new(events as f64, Unit::Count, Basis::Measured))
-            .why("an operation of a few numbers takes as long as one of a few hundred, because beginning it takes longer than its arithmetic")
-            .help("do several independent runs at once as a batch (`jax.vmap` over chains, systems or starting points; `chain_method='vectorized'` in NumPyro), or make steps that don't depend on each other one array operation")
+            .number("operations in total", Quantity::new(events as f64, Unit::Count, Basis::Measured))
+            .why("an operation on a few numbers takes as long as one on a few hundred, because its launch takes longer than its arithmetic")
+            .help("batch independent runs (`jax.vmap` over chains, systems or starting points; `chain_method='vectorized'` in NumPyro), or combine independent steps into one array operation")
             .claims(program.claim(&tiny, 1.0))
             .information(),
     )

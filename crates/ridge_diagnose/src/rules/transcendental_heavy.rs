@@ -55,14 +55,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let names: Vec<&str> = found.iter().map(|work| work.name).collect();
     let op = found.first().map_or(ridge_trace::NONE, |work| work.op);
     let finding = Finding::new(format!(
-        "{} of the time is in operations that are bound by exponentials, sines and their like",
+        "{} of the time is in operations bound by exponentials, sines and similar functions",
         percent(case.share(ns)),
     ))
     .at(case.line_of_op(op))
     .about(OpRow::known(op).map(Subject::Op))
     .number(format!("in {}", list(&names, 3)), case.per_unit(ns))
-    .why("such functions take many instructions, or units of which a device has few, so neither memory nor multiplications are what limits")
-    .help("compute each once and reuse it, hoist what does not change out of loops, use `jnp.sinc`, recurrences or polynomials where their accuracy is enough")
+    .why("transcendental functions take many instructions or use scarce units, so they are the limit instead of memory or multiplications")
+    .help("compute each value once and reuse it, hoist loop invariants, and use `jnp.sinc`, recurrences or polynomials if they are accurate enough")
     .information();
     Ok(vec![finding])
 }

@@ -35,10 +35,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
     let excess = launch.numbers.excess_sectors.filter(|excess| *excess >= EXCESS)?;
     let busy = launch.numbers.memory_share.filter(|busy| *busy >= BUSY)?;
-    let finding = Finding::new(format!("{} of the memory sectors that `{}` touches are needed by no thread", percent(excess), short(launch.name)))
-        .number("of the sectors would not be needed by ideal accesses", Quantity::new(excess, Unit::Share, Basis::Measured))
-        .number("of the peak of the busiest memory unit", Quantity::new(busy, Unit::Share, Basis::Measured))
-        .why("threads of a warp touch addresses that lie apart, so each access fetches sectors of 32 bytes for a few of them")
-        .help("let neighbouring threads touch neighbouring addresses: swap the loops or the layout (arrays of fields), or stage tiles in shared memory");
+    let finding = Finding::new(format!("{} of the memory sectors that `{}` fetches aren't needed by any thread", percent(excess), short(launch.name)))
+        .number("of the sectors would be unnecessary with ideal accesses", Quantity::new(excess, Unit::Share, Basis::Measured))
+        .number("of peak in the busiest memory unit", Quantity::new(busy, Unit::Share, Basis::Measured))
+        .why("threads of a warp access scattered addresses, so each access fetches 32-byte sectors for only a few threads")
+        .help("make neighboring threads access neighboring addresses: swap the loops or the layout (structure of arrays), or stage tiles in shared memory");
     Some((finding, (excess * busy) as f32))
 }

@@ -97,27 +97,27 @@ fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
     let trace = case.trace();
     let stream = trace.track_of(waits.next);
     let is_first = stream.is_some_and(|stream| works(case, stream).next() == Some(waits.next as usize));
-    let what = if is_first { "something from before the capture" } else { "something that is not in the capture" };
+    let what = if is_first { "work from before the capture" } else { "work outside the capture" };
     let message = format!("a stream waits {} for {what}", Nanos(waits.longest_ns));
     let mut finding = Finding::new(message)
         .at(case.line_of_row(trace.events.link[waits.next as usize]))
         .about(Subject::Event(EventRow(waits.next)))
-        .number("idle although the next work had been launched long before", case.per_unit_on(DeviceRow(device), waits.ns));
+        .number("idle although the next work had been launched long ago", case.per_unit_on(DeviceRow(device), waits.ns));
     let others = stream.map_or(0, |stream| blocked(case, stream, waits));
     if others > 0 {
-        let pieces = count(others, "more piece of work", "more pieces of work");
-        finding = finding.fact(format!("{pieces} of the stream, launched during it, could not begin either"));
+        let pieces = count(others, "more operation", "more operations");
+        finding = finding.fact(format!("{pieces} launched on the stream during the wait couldn't start either"));
     }
     if let Some(victim) = victim(case, device, waits) {
         let name = short(trace.name(victim as usize));
         finding = finding
             .about(Subject::Event(EventRow(victim)))
-            .fact(format!("`{name}` waits with the stream: it is a victim and not the cause"))
+            .fact(format!("`{name}` waits with the stream: it is a victim, not the cause"))
             .seen_at(Subject::Event(EventRow(victim)));
     }
     finding
-        .why("work on a stream begins when all earlier work is done, and nothing in the capture runs during the wait")
-        .help("begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything")
+        .why("work on a stream starts only after all earlier work is done, and nothing in the capture runs during the wait")
+        .help("before you change anything, start the capture earlier and record two steps, so that it contains the work the stream waited for")
         .claims(case.parts_of(waits.held.iter().copied()))
 }
 

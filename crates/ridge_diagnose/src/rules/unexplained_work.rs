@@ -61,7 +61,7 @@ fn find(case: &Case<'_>, claimed: &[(usize, f32)]) -> Vec<Finding> {
         short(op.filter(|name| !name.is_empty()).unwrap_or(work.name))
     };
     let mut finding = Finding::new(format!(
-        "no rule explains {} of the time, in which the devices work, most of all in `{}`",
+        "no rule explains {} of the time, although the devices are busy, mostly in `{}`",
         percent(share),
         name(&first.work),
     ))
@@ -77,7 +77,7 @@ fn find(case: &Case<'_>, claimed: &[(usize, f32)]) -> Vec<Finding> {
         });
         finding = finding.number(format!("in `{}`{shape}, {}", name(&rest.work), words(&rest.work, reached)), case.per_unit(rest.ns as i64));
         if let Some(rate) = rate {
-            finding = finding.number("reached there", rate);
+            finding = finding.number("achieved", rate);
         }
         if let Some(launch) = launch(case, &rest.work) {
             finding = finding.fact(launch);
@@ -85,8 +85,8 @@ fn find(case: &Case<'_>, claimed: &[(usize, f32)]) -> Vec<Finding> {
     }
     vec![
         finding
-            .why("the devices are busy, and none of the causes that are known here accounts for it")
-            .help("begin at the first operation: `ridgeline roofline` shows what limits each, and `ridgeline stats --by line` the lines they come from; a kernel that is far from its roof is worth a look with a hardware profiler")
+            .why("the devices are busy, and no known cause accounts for this time")
+            .help("start with the first operation: `ridgeline roofline` shows the limit of each operation, and `ridgeline stats --by line` its source line; look at kernels far from their roof with a hardware profiler")
             .information(),
     ]
 }

@@ -85,15 +85,15 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 fn finding(share: f64, times: usize) -> Finding {
     Finding::new(format!(
-        "attention is not fused (`scaled_dot_product_attention`): what runs between its two products takes {} of the time",
+        "attention is not fused (`scaled_dot_product_attention`): the kernels between its two products take {} of the time",
         percent(share)
     ))
     .fact(format!(
-        "{} between two batched products, with what scales, masks and drops",
+        "{} between two batched products, including scaling, mask and dropout",
         count(times as u64, "softmax", "softmaxes")
     ))
-    .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
-    .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip; `torch.nn.MultiheadAttention` calls it with `need_weights=False`")
+    .why("each of these kernels reads and writes the scores of all position pairs in memory")
+    .help("use `torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on chip; `torch.nn.MultiheadAttention` uses it with `need_weights=False`")
 }
 
 /// The same where operators are the work: by what the program calls, and with the gradients of that.

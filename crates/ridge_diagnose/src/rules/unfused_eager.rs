@@ -71,19 +71,19 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let work = example.and_then(|row| case.place_of(row)).and_then(|at| case.work().find(|work| work.at == at));
     let count = rows().count();
     let finding = Finding::new(format!(
-        "{} of the time goes to elementwise, copy and reduction work that runs operator by operator",
+        "{} of the time goes to unfused elementwise, copy and reduction kernels, run operator by operator",
         percent(share)
     ))
     .at(work.and_then(|work| case.line_of(&work)))
     .about(example.and_then(EventRow::known).map(Subject::Event))
-    .number("such pieces of work", case.count_per_unit(count as u64))
+    .number("unfused kernels", case.count_per_unit(count as u64))
     .number(
-        "of them follow each other, on average",
+        "unfused kernels in a row, on average",
         Quantity::new((count as f64 / runs.len().max(1) as f64).round(), Unit::Count, Basis::Counted),
     )
     .fact(format!("most of it in {}", list(&names, 3)))
-    .why("each of them reads its arrays from memory and writes its result there, for one or two operations on each number")
-    .help("`torch.compile(model)` makes one kernel of each run; without it, norms and activations that are one operator (`torch.nn.functional.layer_norm`, `rms_norm`, `gelu`) and `fused=True` for the optimizer")
+    .why("each kernel reads its arrays from memory and writes its result back, for one or two operations per element")
+    .help("use `torch.compile(model)`, which fuses each run into one kernel; without it, use norms and activations that are one operator (`torch.nn.functional.layer_norm`, `rms_norm`, `gelu`) and `fused=True` for the optimizer")
     .claims(claim);
     Ok(vec![finding])
 }

@@ -43,7 +43,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         Framework::Torch => "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
         _ => "ridgeline record -- python PROGRAM.py",
     };
-    let message = format!("the calls that launched {} of the device's work are not in the capture", percent(share));
+    let message = format!("the launch calls of {} of the device's work are missing from the capture", percent(share));
     let command = advice_for_device_work(case, command);
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks });
 }

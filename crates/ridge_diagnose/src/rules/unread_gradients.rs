@@ -59,15 +59,15 @@ fn cleared(case: &Case<'_>) -> Option<Finding> {
     let seen = case.seen_about(rows);
     let place = most.place.as_ref().map(|place| case.place_of_python(place));
     let finding = Finding::new(format!(
-        "the gradients that `{}` clears in each step are unread: a backward pass went through a network whose gradients are thrown away (no `detach`)",
+        "`{}` clears gradients in every step that nothing has read: a backward pass goes through a network and its gradients are discarded (no `detach`)",
         most.optimizer
     ))
     .seen(seen.as_ref())
-    .number("of them are cleared", Quantity::new(most.numbers as f64, Unit::Count, Basis::Counted))
+    .number("gradient values cleared", Quantity::new(most.numbers as f64, Unit::Count, Basis::Counted))
     .number("of the time is in backward passes", Quantity::new(share, Unit::Share, Basis::Measured))
-    .fact(format!("in {} of {} calls of `zero_grad` that were looked at", most.times, most.of))
-    .why("a loss that trains one network goes back through the other as well, if nothing cuts the graph between them")
-    .help("the critic's step of a GAN: `fake.detach()`, or make the samples under `torch.no_grad()`; the generator's step: `critic.requires_grad_(False)` for its duration, as the gradients of the critic's weights are not used there")
+    .fact(format!("in {} of {} inspected `zero_grad` calls", most.times, most.of))
+    .why("the backward pass of a loss that trains one network also runs through the other network if nothing cuts the graph between them")
+    .help("in the critic's step of a GAN, use `fake.detach()` or create the samples under `torch.no_grad()`; in the generator's step, set `critic.requires_grad_(False)`, because it doesn't use gradients of the critic's weights")
     .claims(claim)
     .unknown_amount()
     .information();
@@ -91,11 +91,11 @@ fn unread(case: &Case<'_>) -> Option<Finding> {
     Some(
         Finding::new(words)
             .seen(seen.as_ref())
-            .number("parameters with such a gradient", Quantity::new(unread.arrays as f64, Unit::Count, Basis::Counted))
+            .number("parameters with an unread gradient", Quantity::new(unread.arrays as f64, Unit::Count, Basis::Counted))
             .number("of the time is in backward passes", Quantity::new(share, Unit::Share, Basis::Measured))
             .fact(format!("the first are {}", list(&unread.names, 3)))
-            .why("`requires_grad` is on for all parameters, so autograd computes and keeps the gradient of each, whatever the optimizer was given")
-            .help("freeze what is not trained: `module.requires_grad_(False)`, and compute it under `torch.no_grad()` where nothing before it trains")
+            .why("`requires_grad` is on for all parameters, so autograd computes and keeps every gradient, whether or not an optimizer has the parameter")
+            .help("freeze untrained modules with `module.requires_grad_(False)`, and run them under `torch.no_grad()` if nothing before them trains")
             .claims(claim)
             .priced(share * part * gone, (share * FORWARD_TOO).min(0.95)),
     )

@@ -86,27 +86,27 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn finding(function: &str, programs: &Programs, ns: i64, share: f64) -> Finding {
     let Programs { unrolled, row, place, count } = programs;
     let message = format!(
-        "the compiler takes {} of the recorded time for {}, in which a Python loop was unrolled: one body is repeated {} times",
+        "the compiler takes {} of the recorded time for {} with an unrolled Python loop: one body is repeated {} times",
         percent(share),
         list(&[function], 1),
         unrolled.copies,
     );
     let help = match unrolled.is_chain {
         true => {
-            "write the loop as `jax.lax.scan` (`hk.dynamic_unroll`, `nnx.scan`, `nn.RNN`), or as `fori_loop` where nothing is kept of each step: its body is compiled once; layers of one shape can be scanned over their stacked weights"
+            "write the loop as `jax.lax.scan` (`hk.dynamic_unroll`, `nnx.scan`, `nn.RNN`), or as `fori_loop` if you keep nothing per step, and the body is compiled once; for layers of one shape, scan over their stacked weights"
         }
         false => {
-            "the copies don't depend on each other: stack what they read and use `jax.vmap`, or `jax.lax.map` where memory is short; the body is compiled once"
+            "the copies are independent: stack their inputs and use `jax.vmap`, or `jax.lax.map` if memory is short, and the body is compiled once"
         }
     };
     let saved = (ns as f64 * (1.0 - LEFT)) as i64;
     Finding::new(message)
         .at(place.clone())
         .about(Subject::Module(*row))
-        .number("in the compiler for it", Quantity::nanos(ns, Basis::Measured))
-        .number("programs of that name", Quantity::new(*count as f64, Unit::Count, Basis::Counted))
-        .number("copies of the body", Quantity::new(unrolled.copies as f64, Unit::Count, Basis::Counted))
-        .why("`jax.jit` traces a loop of Python step by step, so the program is as long as all steps together, and the compiler's time grows at least with its length")
+        .number("compilation time", Quantity::nanos(ns, Basis::Measured))
+        .number("programs with this name", Quantity::new(*count as f64, Unit::Count, Basis::Counted))
+        .number("copies of the loop body", Quantity::new(unrolled.copies as f64, Unit::Count, Basis::Counted))
+        .why("`jax.jit` traces a Python loop step by step, so the program contains every step, and compile time grows at least linearly with its length")
         .help(help)
         .beside(saved)
 }

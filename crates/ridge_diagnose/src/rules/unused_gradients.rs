@@ -72,7 +72,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_during(unused.iter().map(|at| all[*at].row));
     let words = if has_backward { "no backward pass reaches them" } else { "no backward pass follows" };
     let finding = Finding::new(format!(
-        "{} of the time is in operators that autograd records for gradients nobody asks for",
+        "{} of the time is in operators that autograd records for unused gradients",
         percent(share)
     ))
     .at(case.line_of_row(first))
@@ -80,8 +80,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .seen(seen.as_ref())
     .number("operators recorded", case.count_per_unit(records as u64))
     .fact(words)
-    .why("for each of them autograd makes an object and keeps its arrays, whose memory cannot be used again before the result is gone")
-    .help("put the part that needs no gradients under `torch.no_grad()` or `torch.inference_mode()`")
+    .why("autograd creates a graph node for each operator and keeps its arrays alive until the result is freed")
+    .help("run code that doesn't need gradients under `torch.no_grad()` or `torch.inference_mode()`")
     .claims(claim)
     .priced(part(EACH_NS.0), part(EACH_NS.1));
     // Gradients by `torch.func` leave records of the same kind, and a GPU goes on working.

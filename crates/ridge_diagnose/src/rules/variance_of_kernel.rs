@@ -84,15 +84,15 @@ fn finding(case: &Case<'_>, device: DeviceRow, mut runs: Vec<Run>) -> Option<(i6
         return None;
     }
     let name = short(case.trace().name(longest.row as usize));
-    let finding = Finding::new(format!("{} of {} runs of `{name}` take much longer than the others, {} of the time", long.len(), runs.len(), percent(case.share_on(device, ns))))
+    let finding = Finding::new(format!("{} of {} runs of `{name}` take much longer than the others, costing {} of the time", long.len(), runs.len(), percent(case.share_on(device, ns))))
         .at(case.line_of_op(case.trace().events.op[longest.row as usize]))
         .about(EventRow::known(longest.row).map(Subject::Event))
         .number("longest run", Quantity::nanos(longest.dur_ns, Basis::Measured))
         .seen_at(EventRow::known(longest.row).map(Subject::Event))
         .number("median run of the same kernel and size", Quantity::nanos(median, Basis::Measured))
         .number("standard deviation over mean", Quantity::new(deviation, Unit::Number, Basis::Measured))
-        .why("the same work takes longer where something else uses the device or its memory, clocks are low, or the data decides how much there is to do")
-        .help("look at what overlaps the long ones, and at clocks: copies on other streams, other processes, throttling")
+        .why("the same kernel takes longer if other work uses the device or its memory, clocks are low, or the amount of work depends on the data")
+        .help("check what overlaps the long runs (copies on other streams, other processes) and whether clocks are throttled")
         .claims(claim);
     Some((ns, finding))
 }

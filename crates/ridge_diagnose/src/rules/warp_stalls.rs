@@ -29,22 +29,22 @@ const REASONS: [(&str, &str, &str); 7] = [
     (
         "long_scoreboard",
         "data from global or local memory",
-        "load earlier and more at once: unroll, `cp.async`, tiles in shared memory",
+        "load earlier and more at once: unroll, use `cp.async`, or stage tiles in shared memory",
     ),
     (
         "short_scoreboard",
         "shared memory or special functions",
-        "fewer bank conflicts, fewer exponentials and divisions, or approximate ones",
+        "reduce bank conflicts, exponentials and divisions, or use approximate functions",
     ),
     (
         "mio_throttle",
-        "the queue of shared memory and special functions",
-        "wider accesses to shared memory, fewer of them",
+        "the shared-memory and special-function queue",
+        "use fewer and wider shared-memory accesses",
     ),
-    ("lg_throttle", "the queue of global memory", "fewer and wider accesses: `float4`, no spilled registers"),
-    ("barrier", "other warps at a barrier", "smaller blocks, fewer `__syncthreads()`, even work between them"),
-    ("math_pipe_throttle", "a full arithmetic pipe", "spread the work over pipes: other types, fewer conversions"),
-    ("membar", "a memory fence", "fewer fences, or of a smaller scope"),
+    ("lg_throttle", "the global memory queue", "use fewer and wider accesses: `float4`, no spilled registers"),
+    ("barrier", "other warps at a barrier", "use smaller blocks, fewer `__syncthreads()`, and balanced work between them"),
+    ("math_pipe_throttle", "a full arithmetic pipe", "spread the work over other pipes: other types, fewer conversions"),
+    ("membar", "a memory fence", "use fewer fences, or a narrower scope"),
 ];
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -66,11 +66,11 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
     let finding =
         Finding::new(format!("warps of `{}` wait {} of their time for {what}", short(launch.name), percent(share)))
             .number(
-                "of the cycles between two instructions of a warp",
+                "cycles between two instructions of a warp",
                 Quantity::new(share, Unit::Share, Basis::Measured),
             )
-            .number("warps that could go on in each cycle", Quantity::new(eligible, Unit::Number, Basis::Measured))
-            .why("less than one warp in each cycle has its operands, so nothing else runs")
+            .number("eligible warps per cycle", Quantity::new(eligible, Unit::Number, Basis::Measured))
+            .why("less than one warp per cycle is ready to issue, so nothing else can hide the stall")
             .help(*help);
     Some((finding, (share * (1.0 - eligible)) as f32))
 }

@@ -50,17 +50,17 @@ fn finding(case: &Case<'_>, copies: &[Copying], per_unit: u64, computing: i64) -
     let (longest, place) = case.longest_copy(copies).unzip();
     let per = if case.frame().per == Per::Step { "every step" } else { "the capture" };
     Finding::new(format!(
-        "{} come from the host in {per} while the devices compute {} of the time",
+        "{} are copied from the host in {per}, while the devices compute {} of the time",
         bytes_words(per_unit),
         percent(case.share(computing)),
     ))
     .at(place.flatten())
     .about(longest.map(Subject::Event))
-    .number("in copies of a megabyte and more that no compute hides", case.per_unit(exposed))
-    .number("such copies", case.count_per_unit(copies.len() as u64))
-    .number("achieved by them", Quantity::new(bytes / (ns.max(1) as f64 / 1e9), Unit::BytesPerSec, Basis::Measured))
-    .why("the link to the host is tens of times slower than the device's own memory, and what does not stay on the device comes again each time")
-    .help("keep the weights on the device: smaller types (8 or 4 bits), fewer layers offloaded, another device; else fetch the next layer while this one computes, and use each layer for more tokens or a larger batch")
+    .number("in copies of 1 MB or more not hidden behind compute", case.per_unit(exposed))
+    .number("large copies", case.count_per_unit(copies.len() as u64))
+    .number("achieved bandwidth", Quantity::new(bytes / (ns.max(1) as f64 / 1e9), Unit::BytesPerSec, Basis::Measured))
+    .why("the host link is tens of times slower than device memory, and weights that don't stay on the device are copied again every time")
+    .help("keep the weights on the device: use smaller types (8 or 4 bits), offload fewer layers, or add a device; otherwise prefetch the next layer during compute, and use each layer for more tokens or a larger batch")
     .claims(case.claim_of(copies, |_| 1.0))
     .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop })
 }

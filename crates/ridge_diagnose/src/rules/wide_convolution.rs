@@ -52,7 +52,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_during(wide.iter().map(|at| all[*at].row));
     let left = percent((rows + columns) as f64 / (rows * columns) as f64);
     let finding = Finding::new(format!(
-        "{} of the time is in two-dimensional convolutions with windows of up to {rows} × {columns}; separable ones need one pass for each axis",
+        "{} of the time is in two-dimensional convolutions with windows of up to {rows} × {columns}; a separable window needs only one pass per axis",
         percent(share)
     ))
     .at(case.line_of_row(first))
@@ -60,9 +60,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .seen(seen.as_ref())
     .number("convolutions with wide windows of few channels", case.count_per_unit(wide.len() as u64))
     .fact(format!("two one-dimensional passes need {left} of the multiplications of the widest"))
-    .fact("what the weights are is not in the capture")
-    .why("a window multiplies each element as often as it has elements; one that is the product of a column and a row (Gaussian, box, Sobel) needs the sum of both sides")
-    .help("separable: `conv2d` with the column, then with the row (`torchvision.transforms.functional.gaussian_blur` does); otherwise multiply in the Fourier domain (`torch.fft.rfft2`), or blur at a lower resolution")
+    .fact("the capture doesn't contain the weights")
+    .why("a window multiplies each element rows × columns times; a separable window (Gaussian, box, Sobel) needs only rows + columns multiplications")
+    .help("if the window is separable, call `conv2d` with the column, then with the row (as `torchvision.transforms.functional.gaussian_blur` does); otherwise multiply in the Fourier domain (`torch.fft.rfft2`), or blur at a lower resolution")
     .claims(claim)
     .unknown_amount()
     .information();

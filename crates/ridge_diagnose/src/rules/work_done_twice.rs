@@ -67,15 +67,15 @@ fn finding(case: &Case<'_>, one: &Hashed<'_>, other: &Hashed<'_>, ids: &[Instruc
     }
     let (own, others) = (one.program.function(case), other.program.function(case));
     let ids = one.program.longest_first(ids);
-    let found = Finding::new(format!("{} of the time `{own}` computes what `{others}` computes as well", percent(case.share(ns))));
+    let found = Finding::new(format!("{} of the time, `{own}` repeats work that `{others}` also does", percent(case.share(ns))));
     Some(
         one.program
             .located(case, found, ids.first().copied())
             .about(Subject::Module(other.program.row))
             .number(format!("in both: {}", list(&one.program.names(&ids), 3)), case.per_unit(ns))
             .fact(format!("both ran {} times, on arguments of the same names and shapes; the capture doesn't show whether their values are the same", one.runs))
-            .why("each program begins from its arguments, so what they have in common is computed in both")
-            .help("if both get the same arguments, compile them as one: `jax.value_and_grad(f)` returns the value with the gradient, `has_aux=True` whatever else the forward pass made")
+            .why("each program starts from its arguments, so both compute the work they have in common")
+            .help("if both get the same arguments, compile them as one program: `jax.value_and_grad(f)` returns the value with the gradient, and `has_aux=True` returns other results of the forward pass")
             .information(),
     )
 }

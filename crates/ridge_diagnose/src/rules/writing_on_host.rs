@@ -31,20 +31,20 @@ const WORDS: [Words; 3] = [
     Words {
         part: HostPart::Writing,
         does: "writes files",
-        why: "fetching, packing and writing the state takes longer than a step, and nothing is launched meanwhile",
-        help: "write a checkpoint or a log only every so many steps or minutes, and in another thread (`orbax.checkpoint.AsyncCheckpointer`, `torch.distributed.checkpoint.async_save`); collect numbers and write them once",
+        why: "fetching, packing and writing the state takes longer than a step, and the host launches nothing in that time",
+        help: "write checkpoints and logs only every N steps or minutes, and in another thread (`orbax.checkpoint.AsyncCheckpointer`, `torch.distributed.checkpoint.async_save`); collect numbers and write them once",
     },
     Words {
         part: HostPart::Drawing,
         does: "draws figures",
-        why: "a figure takes tens to hundreds of milliseconds of Python, and nothing is launched meanwhile",
-        help: "draw after the loop, or every so many steps, from values that were kept; draw in another process",
+        why: "a figure takes tens to hundreds of milliseconds of Python time, and the host launches nothing in that time",
+        help: "draw from stored values after the loop or every N steps, or draw in another process",
     },
     Words {
         part: HostPart::Copying,
-        does: "copies objects of Python (`copy.deepcopy`)",
-        why: "a deep copy walks over every object and copies every array, and nothing is launched meanwhile",
-        help: "keep references: arrays of JAX never change, so `best = params` is enough; in PyTorch clone the tensors that are wanted, and only when they got better",
+        does: "copies Python objects (`copy.deepcopy`)",
+        why: "a deep copy visits every object and copies every array, and the host launches nothing in that time",
+        help: "keep references: JAX arrays are immutable, so `best = params` is enough; in PyTorch, clone only the tensors you need, and only when they improve",
     },
 ];
 

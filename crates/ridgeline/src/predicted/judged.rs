@@ -98,17 +98,17 @@ fn by_the_grid(kernel: &PredictedKernel) -> Option<f64> {
 fn coalescing(kernel: &PredictedKernel) -> Option<Static> {
     let found = kernel.coalescing.filter(|found| found.excess() >= EXCESS)?;
     let busy = memory_busy(kernel).filter(|busy| *busy >= BUSY)?;
-    let rest = if found.is_partial { "; what is read at computed places is not in this" } else { "" };
+    let rest = if found.is_partial { "; reads at computed addresses aren't included" } else { "" };
     Some(Static {
         rule: "uncoalesced-access",
         what: format!(
-            "touches {:.0} sectors of 32 bytes per warp, of which {:.0} contain what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
+            "fetches {:.0} 32-byte sectors per warp but needs only {:.0}: {} of the sectors are wasted unless the cache keeps them for other warps{rest}",
             found.sectors,
             found.needed,
             percent(found.excess())
         ),
-        why: "threads of a warp touch addresses that lie apart, so each access fetches sectors of 32 bytes for a few of them",
-        help: "let the fastest dimension of the operands be that of the result: move the transpose to where the array is made",
+        why: "threads of a warp access scattered addresses, so each access fetches 32-byte sectors for only a few threads",
+        help: "use the same fastest-varying dimension for operands and result: transpose the array when you create it",
         part: Some(found.excess() * busy),
     })
 }
@@ -128,8 +128,8 @@ fn spills(kernel: &PredictedKernel) -> Option<Static> {
             "stores {} bytes of each thread's registers to memory and loads {} again, with {} registers",
             usage.spill_store_bytes, usage.spill_load_bytes, usage.registers
         ),
-        why: "what does not fit into registers goes through the memory of the thread, at the price of more loads and stores",
-        help: "a smaller fusion needs fewer registers: `jax.lax.optimization_barrier` splits it",
+        why: "values that don't fit into registers go through local memory, which adds loads and stores",
+        help: "split the fusion with `jax.lax.optimization_barrier`; a smaller fusion needs fewer registers",
         part,
     })
 }
@@ -145,8 +145,8 @@ fn few_blocks(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
             f64::from(target.cores) - blocks,
             target.cores
         ),
-        why: "a block runs on one multiprocessor, so the others do nothing unless another stream has work",
-        help: "more work in one launch: batch it with `vmap`, or split a long reduction",
+        why: "a block runs on one multiprocessor, so the other multiprocessors are idle unless another stream has work",
+        help: "do more work per launch: batch it with `vmap`, or split a long reduction",
         part: Some(part),
     })
 }
@@ -158,12 +158,12 @@ fn tail(kernel: &PredictedKernel) -> Option<Static> {
     (waves > 1.0 && longer >= TAIL).then(|| Static {
         rule: "tail-wave",
         what: format!(
-            "runs {waves:.2} waves of blocks, which take as long as {:.0}: the last is {} full",
+            "runs {waves:.2} waves of blocks, which take as long as {:.0} waves: the last one is {} full",
             waves.ceil(),
             percent(waves.fract())
         ),
-        why: "while the last blocks run, the multiprocessors without one wait for them",
-        help: "sizes that fill the last wave, or fewer registers, so that more blocks fit",
+        why: "multiprocessors without a block in the last wave are idle until it ends",
+        help: "choose sizes that fill the last wave, or use fewer registers, so that more blocks fit",
         part: Some(part),
     })
 }
@@ -174,9 +174,9 @@ fn double(kernel: &PredictedKernel, ceilings: &Ceilings) -> Option<Static> {
     let ratio = rate(NumberType::F64)? / rate(NumberType::F32)?;
     (ratio < FAST_DOUBLE).then(|| Static {
         rule: "fp64-used",
-        what: format!("has {count} instructions on 64-bit floats, at which the GPU is {:.0} times slower", 1.0 / ratio),
-        why: "the device has few units for 64-bit numbers, and each takes twice the memory traffic",
-        help: "compute in `float32` where the accuracy allows",
+        what: format!("has {count} instructions on 64-bit floats, which are {:.0} times slower on this GPU", 1.0 / ratio),
+        why: "the device has few 64-bit units, and each number takes twice the memory traffic",
+        help: "compute in `float32` if the accuracy allows",
         // The rule itself counts it, from the HLO.
         part: None,
     })
@@ -187,9 +187,9 @@ fn matrix(kernel: &PredictedKernel) -> Option<Static> {
     let is_bound = kernel.roofs.is_some_and(|roofs| roofs.compute_s > roofs.memory_s);
     (code.instructions > 0).then(|| Static {
         rule: "tensor-cores-idle",
-        what: "is a matrix product without an instruction of the tensor cores".to_owned(),
-        why: "ordinary arithmetic multiplies several times slower than the tensor cores",
-        help: "`bfloat16`, or `jax.default_matmul_precision(\"tensorfloat32\")`, uses them; vectors and tiny matrices cannot",
+        what: "is a matrix product without tensor core instructions".to_owned(),
+        why: "ordinary arithmetic is several times slower than the tensor cores",
+        help: "use `bfloat16` or `jax.default_matmul_precision(\"tensorfloat32\")`; vectors and tiny matrices can't use tensor cores",
         part: is_bound.then_some(BY_TENSOR_CORES),
     })
 }
@@ -203,8 +203,8 @@ fn atomics(kernel: &PredictedKernel) -> Option<Static> {
         } else {
             format!("has {count} atomic operations in its code")
         },
-        why: "threads that meet at one address wait for each other",
-        help: "declare what is true of a scatter's indices: `unique_indices=True`, `indices_are_sorted=True`",
+        why: "threads that update the same address wait for each other",
+        help: "if they apply, declare the properties of a scatter's indices: `unique_indices=True`, `indices_are_sorted=True`",
         part: None,
     })
 }
@@ -221,11 +221,11 @@ fn divergence(kernel: &PredictedKernel) -> Option<Static> {
     Some(Static {
         rule: "divergence",
         what: format!(
-            "has {} of {all} branches that depend on what each thread loaded{loops}: threads of a warp may part there; how often is unknown without running it",
+            "has {} of {all} branches that depend on data loaded by each thread{loops}: threads of a warp may diverge there; only a run shows how often",
             found.by_data
         ),
-        why: "a warp goes both ways one after the other, and stays in a loop until its last thread leaves",
-        help: "sort or group the data so that neighbors take the same way; a loop of fixed length has no such branch",
+        why: "a warp runs both sides of a branch in turn, and stays in a loop until its last thread leaves",
+        help: "sort or group the data so that neighboring threads take the same path; a fixed-length loop has no such branch",
         part: None,
     })
 }
@@ -242,10 +242,10 @@ fn reuse(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
     let mib = |bytes: f64| format!("{:.1} MiB", bytes / f64::from(1 << 20));
     let least = if found.is_partial { "at least " } else { "" };
     let then = if fits {
-        format!("all {} fit into the cache of {}, so each is fetched from memory once", mib(bytes), mib(cache))
+        format!("all {} fit into the {} cache, so each byte is fetched from memory once", mib(bytes), mib(cache))
     } else {
         format!(
-            "{} do not fit into the cache of {}: whether a byte is still there depends on the order of the blocks, which is unknown",
+            "{} do not fit into the {} cache: whether a byte is still cached depends on the block order, which is unknown",
             mib(bytes),
             mib(cache)
         )
@@ -253,8 +253,8 @@ fn reuse(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
     Some(Static {
         rule: "l2-reuse",
         what: format!("requests each byte {least}{times:.1} times from different warps; {then}"),
-        why: "what is not in the L2 cache any more is fetched from memory again",
-        help: "block the computation so that what is used together is used soon",
+        why: "bytes evicted from the L2 cache are fetched from memory again",
+        help: "tile the computation so that data used together is used at about the same time",
         part: None,
     })
 }
@@ -353,10 +353,10 @@ mod tests {
         one.branches = Some(Branches { uniform: 3, by_thread: 1, by_data: 2, loops_by_data: 1 });
         let told = what(&one, "divergence").expect("it is told");
         assert!(
-            told.starts_with("has 2 of 6 branches that depend on what each thread loaded, one of which closes a loop"),
+            told.starts_with("has 2 of 6 branches that depend on data loaded by each thread, one of which closes a loop"),
             "{told}"
         );
-        assert!(told.ends_with("how often is unknown without running it"), "{told}");
+        assert!(told.ends_with("only a run shows how often"), "{told}");
     }
 
     #[test]
@@ -367,7 +367,7 @@ mod tests {
         (one.bytes, one.coalescing) = (Some(1e6), asks(1e6));
         let fits = what(&one, "l2-reuse").expect("it is told");
         assert!(
-            fits.starts_with("requests each byte 3.0 times") && fits.ends_with("so each is fetched from memory once"),
+            fits.starts_with("requests each byte 3.0 times") && fits.ends_with("so each byte is fetched from memory once"),
             "{fits}"
         );
         (one.bytes, one.coalescing) = (Some(1e9), asks(1e9));

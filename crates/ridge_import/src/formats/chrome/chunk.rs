@@ -312,8 +312,10 @@ impl<'a> Chunk<'a> {
             return NONE;
         }
         let has = |word: &[u8]| memchr::memmem::find(event.name, word).is_some();
-        // Sums and decompositions that are told by what else they are given.
-        let says = matches!(event.name, b"aten::sum" | b"aten::mean" | b"aten::linalg_svd");
+        // Operators that are told by what else they are given: axes, exponents, lengths.
+        const SAYING: [&[u8]; 6] =
+            [b"aten::sum", b"aten::mean", b"aten::linalg_svd", b"aten::pow", b"aten::fft_fft", b"aten::fft_rfft"];
+        let says = SAYING.contains(&event.name);
         let values = if says || has(b"conv") || has(b"attention") { event.args.values } else { &[] };
         let key = [event.args.dims, event.args.types, values, event.args.strides].map(|text| self.names.id(text));
         known_or_new(&mut self.ids.operator_shapes, key, &mut self.operator_shapes, || key)
