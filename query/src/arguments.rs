@@ -1,6 +1,7 @@
 //! What the user types.
 
 use crate::failure::Failure;
+use crate::fleet::Fleet;
 use clap::{Parser, ValueEnum, ValueHint};
 use datafusion::common::ScalarValue;
 use std::ffi::OsString;
@@ -17,8 +18,8 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "ridgeline query", bin_name = "ridgeline query", version, after_long_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// Captures, several of which are read as one, and behind them the query; without a query it is read from standard
-    /// input
+    /// Captures, several of which are read as one, or a dataset that `ridgeline collect` made; and behind them the query,
+    /// which is read from standard input if it isn't there
     #[arg(required = true, value_name = "PATH... SQL", value_hint = ValueHint::AnyPath)]
     words: Vec<OsString>,
 
@@ -33,6 +34,10 @@ pub(crate) struct Arguments {
     /// List the tables of the capture, or the columns of TABLE
     #[arg(long, value_name = "TABLE", num_args = 0..=1, require_equals = true)]
     pub(crate) tables: Option<Option<String>>,
+
+    /// Compare the hosts of a dataset, and their findings; with a value only one of these tables
+    #[arg(long, value_name = "TABLE", num_args = 0..=1, require_equals = true, conflicts_with = "tables")]
+    pub(crate) fleet: Option<Option<Fleet>>,
 
     /// Show the plan of the query instead of its answer
     #[arg(long)]
@@ -91,6 +96,8 @@ Examples:
       join StringIds s on s.id = k.shortName group by 1 order by 2 desc'
   ridgeline query run/ --tables                        every table
   ridgeline query run/ --tables=event                  the columns of one
+  ridgeline query fleet/ 'select host, median(wall_ns) from step group by host order by 2 desc limit 10'
+  ridgeline query fleet/ --fleet                       hosts and findings that are unlike the others
   ridgeline query run/ --file report.sql -p least=1000000 -f csv -o report.csv
   ridgeline query run/ --explain 'select count(*) from event where kind = $kind' -p kind=kernel
 
@@ -125,7 +132,7 @@ pub(crate) enum Format {
 pub(crate) struct Request {
     /// The captures.
     pub(crate) paths: Vec<PathBuf>,
-    /// The query; `None` where the tables are to be listed.
+    /// The query; `None` where none was typed.
     pub(crate) sql: Option<String>,
 }
 
@@ -133,7 +140,7 @@ impl Arguments {
     /// Tells captures from the query.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         let paths = |words: &[OsString]| words.iter().map(PathBuf::from).collect::<Vec<_>>();
-        if self.tables.is_some() {
+        if self.tables.is_some() || self.fleet.is_some() {
             return Ok(Request { paths: paths(&self.words), sql: None });
         }
         if let Some(file) = &self.file {

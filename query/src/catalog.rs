@@ -5,6 +5,7 @@
 //! have it, the [`Order`] can be changed, so that a query pasted from another tool finds what it means.
 //! Views are computed when a query names them, and no others.
 
+use crate::dataset::{Dataset, Files};
 use crate::raw::Raw;
 use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
@@ -33,6 +34,15 @@ pub(crate) fn usual_order() -> Order {
     topics.chain(DIALECTS.iter().map(|dialect| dialect.name)).chain([RAW]).collect()
 }
 
+/// What queries are about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source {
+    /// Captures, read as one.
+    Capture(&'static Session, &'static Tables<'static>),
+    /// The tables of many captures.
+    Dataset(&'static Dataset),
+}
+
 /// What plans the queries behind views; there as soon as the catalog is part of it.
 #[derive(Clone, Default)]
 struct Planner(Arc<OnceLock<SessionContext>>);
@@ -43,26 +53,44 @@ impl fmt::Debug for Planner {
     }
 }
 
-/// Every table of a capture, by schema.
+/// Every table, by schema.
 #[derive(Debug)]
 pub(crate) struct Catalog {
-    schemas: HashMap<&'static str, Arc<dyn SchemaProvider>>,
+    schemas: Schemas,
     plain: Arc<Plain>,
     planner: Planner,
 }
 
+type Schemas = HashMap<&'static str, Arc<dyn SchemaProvider>>;
+
+fn of_capture(session: &'static Session, tables: &'static Tables<'static>, planner: &Planner) -> Schemas {
+    let mut schemas: Schemas = HashMap::new();
+    for topic in Topic::ALL {
+        let views = session.answerable(topic).into_iter().map(|view| (sql_name(view), view)).collect();
+        schemas.insert(topic.command(), Arc::new(Views { session, topic, views, made: Mutex::default() }));
+    }
+    for dialect in DIALECTS {
+        schemas.insert(dialect.name, Arc::new(Names { dialect, planner: planner.clone() }));
+    }
+    schemas.insert(RAW, Arc::new(RawTables { tables }));
+    schemas
+}
+
+/// Without the names of other tools: their ids are those of one capture.
+fn of_dataset(dataset: &'static Dataset, planner: &Planner) -> Schemas {
+    let names = Topic::ALL.into_iter().map(Topic::command).chain([RAW]);
+    let known = names.filter(|name| dataset.tables.contains_key(*name));
+    let files = |name| Arc::new(Files::new(dataset, name, Arc::clone(&planner.0))) as Arc<dyn SchemaProvider>;
+    known.map(|name| (name, files(name))).collect()
+}
+
 impl Catalog {
-    pub(crate) fn new(session: &'static Session, tables: &'static Tables<'static>) -> Catalog {
+    pub(crate) fn new(source: Source) -> Catalog {
         let planner = Planner::default();
-        let mut schemas: HashMap<&'static str, Arc<dyn SchemaProvider>> = HashMap::new();
-        for topic in Topic::ALL {
-            let views = session.answerable(topic).into_iter().map(|view| (sql_name(view), view)).collect();
-            schemas.insert(topic.command(), Arc::new(Views { session, topic, views, made: Mutex::default() }));
-        }
-        for dialect in DIALECTS {
-            schemas.insert(dialect.name, Arc::new(Names { dialect, planner: planner.clone() }));
-        }
-        schemas.insert(RAW, Arc::new(RawTables { tables }));
+        let schemas = match source {
+            Source::Capture(session, tables) => of_capture(session, tables, &planner),
+            Source::Dataset(dataset) => of_dataset(dataset, &planner),
+        };
         let plain = Plain { schemas: schemas.clone(), order: RwLock::new(usual_order()), named: Mutex::default() };
         Catalog { schemas, plain: Arc::new(plain), planner }
     }
@@ -107,7 +135,7 @@ pub(crate) fn sql_name(view: &View) -> String {
 /// Names without a schema.
 #[derive(Debug)]
 pub(crate) struct Plain {
-    schemas: HashMap<&'static str, Arc<dyn SchemaProvider>>,
+    schemas: Schemas,
     order: RwLock<Order>,
     /// What CREATE VIEW named.
     named: Mutex<HashMap<String, Arc<dyn TableProvider>>>,

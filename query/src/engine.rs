@@ -4,7 +4,8 @@
 //! tables, with those first. So `counter` is Ridgeline's table, and Perfetto's in a query that asks for its columns.
 
 use crate::arguments::Arguments;
-use crate::catalog::{Catalog, Order, PLAIN, Plain, usual_order};
+use crate::catalog::{Catalog, Order, PLAIN, Plain, Source, usual_order};
+use crate::dataset::PARTS;
 use crate::failure::Failure;
 use crate::lenient::explicit;
 use crate::output;
@@ -19,18 +20,16 @@ use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::prelude::{SessionConfig, SessionContext};
-use ridge_export::tables::{DIALECTS, RAW_TABLES, Tables};
-use ridgeline::{Session, did_you_mean};
+use ridge_export::tables::{DIALECTS, RAW_TABLES};
+use ridgeline::did_you_mean;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What answers queries of one capture.
+/// What answers queries.
 pub(crate) struct Engine {
-    /// The capture.
-    pub(crate) session: &'static Session,
-    /// Its raw tables.
-    pub(crate) tables: &'static Tables<'static>,
+    /// What they are about.
+    pub(crate) source: Source,
     /// Every table by schema.
     pub(crate) catalog: Arc<Catalog>,
     /// What plans and runs.
@@ -40,13 +39,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// An engine for `session`.
-    pub(crate) async fn new(
-        session: &'static Session,
-        tables: &'static Tables<'static>,
-        arguments: &Arguments,
-        threads: usize,
-    ) -> Result<Engine, Failure> {
+    /// An engine for `source`.
+    pub(crate) async fn new(source: Source, arguments: &Arguments, threads: usize) -> Result<Engine, Failure> {
         let failed = |error| Failure::of_query(&error);
         let memory = usize::try_from(arguments.memory).unwrap_or(usize::MAX);
         let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(memory));
@@ -57,14 +51,16 @@ impl Engine {
             .with_default_catalog_and_schema("ridgeline", PLAIN)
             .with_create_default_catalog_and_schema(false)
             .with_information_schema(true)
+            // The tables of a dataset are in folders of its parts.
+            .set_bool("datafusion.execution.listing_table_ignore_subdirectory", false)
             .set_bool("datafusion.sql_parser.enable_ident_normalization", false);
         let context = SessionContext::new_with_config_rt(config, runtime.build_arc().map_err(failed)?);
-        let catalog = Arc::new(Catalog::new(session, tables));
+        let catalog = Arc::new(Catalog::new(source));
         context.register_catalog("ridgeline", Arc::clone(&catalog) as Arc<dyn CatalogProvider>);
         catalog.plan_in(&context);
         let plain = catalog.plain();
-        let spelling = spelling(&catalog, &context).await?;
-        Ok(Engine { session, tables, catalog, context, plain, spelling })
+        let spelling = spelling(source, &catalog, &context).await?;
+        Ok(Engine { source, catalog, context, plain, spelling })
     }
 
     /// Runs the statements of `sql` and writes their answers.
@@ -210,8 +206,9 @@ fn read_only(plan: &LogicalPlan) -> Result<(), Failure> {
 }
 
 /// The letters of every name that tables and columns have.
-async fn spelling(catalog: &Catalog, context: &SessionContext) -> Result<Spelling, Failure> {
+async fn spelling(source: Source, catalog: &Catalog, context: &SessionContext) -> Result<Spelling, Failure> {
     let mut spelling = Spelling::default();
+    PARTS.iter().for_each(|name| spelling.add(name));
     // Names of this project have small letters, and come first; those of views are known when they are made.
     for name in RAW_TABLES.iter().flat_map(|table| table.columns.iter().map(|column| column.name).chain([table.name])) {
         spelling.add(name);
@@ -220,7 +217,7 @@ async fn spelling(catalog: &Catalog, context: &SessionContext) -> Result<Spellin
         spelling.add(&schema);
         catalog.names(&schema).iter().for_each(|name| spelling.add(name));
     }
-    for dialect in DIALECTS {
+    for dialect in DIALECTS.iter().filter(|_| matches!(source, Source::Capture(..))) {
         for (_, sql) in dialect.views() {
             let plan = context.state().create_logical_plan(sql).await.map_err(|error| Failure::of_query(&error))?;
             plan.schema().fields().iter().for_each(|field| spelling.add(field.name()));

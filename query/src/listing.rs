@@ -1,11 +1,12 @@
 //! The tables of a capture, and the columns of one.
 
-use crate::catalog::{RAW, sql_name, usual_order, view_table};
+use crate::catalog::{RAW, Source, sql_name, usual_order, view_table};
+use crate::dataset::Dataset;
 use crate::engine::Engine;
 use crate::failure::Failure;
 use datafusion::catalog::CatalogProvider as _;
 use ridge_export::tables::{DIALECTS, RAW_TABLES};
-use ridgeline::{Table, Topic, did_you_mean};
+use ridgeline::{Session, Table, Topic, did_you_mean, views_of};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
@@ -19,25 +20,39 @@ pub(crate) async fn print(engine: &Engine, named: Option<&str>) -> Result<(), Fa
 }
 
 fn all(engine: &Engine) -> String {
-    let mut text = String::new();
-    let mut line = |schema: &str, name: &str, about: &str| {
-        // A text takes every sentence.
-        let _ = writeln!(text, "{:44} {about}", format!("{schema}.{name}"));
-    };
-    for table in RAW_TABLES {
-        line(RAW, table.name, table.about);
-    }
-    for topic in Topic::ALL {
-        for view in engine.session.answerable(topic) {
-            line(topic.command(), &sql_name(view), view.about);
+    let (mut text, order) = match engine.source {
+        Source::Capture(session, _) => (of_capture(session), usual_order()),
+        Source::Dataset(dataset) => {
+            (of_dataset(dataset), usual_order().into_iter().filter(|name| dataset.tables.contains_key(*name)).collect())
         }
-    }
-    for dialect in DIALECTS {
-        dialect.views().for_each(|(name, _)| line(dialect.name, name, dialect.about));
-    }
-    let order: Vec<&str> = usual_order();
+    };
+    // A text takes every sentence.
     let _ = writeln!(text, "\nA name without its schema is looked for in {}.", order.join(", "));
     text
+}
+
+fn of_capture(session: &Session) -> String {
+    let raw = RAW_TABLES.iter().map(|table| line(RAW, table.name, table.about));
+    let views = |topic: Topic| {
+        session.answerable(topic).into_iter().map(move |view| line(topic.command(), &sql_name(view), view.about))
+    };
+    let names =
+        DIALECTS.iter().flat_map(|dialect| dialect.views().map(|(name, _)| line(dialect.name, name, dialect.about)));
+    raw.chain(Topic::ALL.into_iter().flat_map(views)).chain(names).collect()
+}
+
+fn of_dataset(dataset: &Dataset) -> String {
+    let about = |schema: &str, name: &str| match Topic::ALL.into_iter().find(|topic| topic.command() == schema) {
+        Some(topic) => views_of(topic).find(|view| sql_name(view) == name).map_or("", |view| view.about),
+        None => RAW_TABLES.iter().find(|table| table.name == name).map_or("", |table| table.about),
+    };
+    let tables = dataset.tables.iter().flat_map(|(schema, names)| names.iter().map(move |name| (schema, name)));
+    let lines: String = tables.map(|(schema, name)| line(schema, name, about(schema, name))).collect();
+    format!("{} captures, told apart by the columns job, host and rank of every table\n\n{lines}", dataset.parts)
+}
+
+fn line(schema: &str, name: &str, about: &str) -> String {
+    format!("{:44} {about}\n", format!("{schema}.{name}"))
 }
 
 async fn columns(engine: &Engine, name: &str) -> Result<String, Failure> {
@@ -63,17 +78,20 @@ async fn columns(engine: &Engine, name: &str) -> Result<String, Failure> {
 }
 
 async fn described(engine: &Engine, schema: &str, name: &str, text: &mut String) -> Result<(), Failure> {
-    if let Some(table) = RAW_TABLES.iter().find(|table| schema == RAW && table.name == name) {
-        let _ = writeln!(text, "  {} rows", engine.tables.rows(table));
+    if let (Source::Capture(_, tables), Some(table)) =
+        (engine.source, RAW_TABLES.iter().find(|table| schema == RAW && table.name == name))
+    {
+        let _ = writeln!(text, "  {} rows", tables.rows(table));
         for (column, field) in table.columns.iter().zip(table.schema().fields()) {
             let _ = writeln!(text, "  {:22} {:10} {}", column.name, field.data_type().to_string(), column.about);
         }
         return Ok(());
     }
     let topic = Topic::ALL.into_iter().find(|topic| topic.command() == schema);
-    let view = topic.and_then(|topic| engine.session.answerable(topic).into_iter().find(|view| sql_name(view) == name));
-    if let (Some(topic), Some(view)) = (topic, view) {
-        let table = view_table(engine.session, topic, view).map_err(|error| Failure::of_query(&error))?;
+    if let (Source::Capture(session, _), Some(topic)) = (engine.source, topic)
+        && let Some(view) = session.answerable(topic).into_iter().find(|view| sql_name(view) == name)
+    {
+        let table = view_table(session, topic, view).map_err(|error| Failure::of_query(&error))?;
         let _ = writeln!(text, "  {} rows", table.batch.num_rows());
         for field in table.batch.schema().fields() {
             let meaning = Table::meaning(field);

@@ -4,20 +4,24 @@
 //! The tables are those of `ridge_export::tables` and the views of the façade; nothing is computed here that they do not have.
 //! Queries read: nothing is written but the answer, no file is opened but the captures named, and there is no network.
 //!
-//! Floors, lowest first: `failure`; `arguments`, `lenient`, `spelling`; `raw`; `catalog`; `output`; `engine`; `listing`.
+//! Floors, lowest first: `failure`; `raw`, `dataset`; `catalog`; `fleet`; `arguments`, `lenient`, `spelling`; `output`; `engine`; `listing`.
 
 mod arguments;
 mod catalog;
+mod dataset;
 mod engine;
 mod failure;
+mod fleet;
 mod lenient;
 mod listing;
 mod output;
 mod raw;
 mod spelling;
 
-use arguments::Arguments;
+use arguments::{Arguments, Request};
+use catalog::Source;
 use clap::Parser as _;
+use dataset::Dataset;
 use engine::Engine;
 use failure::Failure;
 use ridge_export::Privacy;
@@ -63,6 +67,27 @@ fn main() -> ExitCode {
 
 async fn run(arguments: Arguments, threads: usize) -> Result<(), Failure> {
     let request = arguments.request()?;
+    let source = source(&request, &arguments)?;
+    let engine = Engine::new(source, &arguments, threads).await?;
+    match (&request.sql, arguments.fleet) {
+        (_, Some(only)) => engine.answer(&fleet::statements(source, only)?, &arguments).await,
+        (None, None) => listing::print(&engine, arguments.tables.as_ref().and_then(Option::as_deref)).await,
+        (Some(sql), None) => engine.answer(sql, &arguments).await,
+    }
+}
+
+/// What is asked about: a dataset, or captures.
+fn source(request: &Request, arguments: &Arguments) -> Result<Source, Failure> {
+    let datasets: Vec<Dataset> = request.paths.iter().filter_map(|path| Dataset::of(path)).collect();
+    match <[Dataset; 1]>::try_from(datasets) {
+        // It is there for as long as the program runs: plans may keep what refers to it.
+        Ok([dataset]) if request.paths.len() == 1 => return Ok(Source::Dataset(Box::leak(Box::new(dataset)))),
+        Err(none) if none.is_empty() => {}
+        _ => {
+            return Err(Failure::usage("expected one dataset, or captures alone")
+                .hint("`ridgeline collect CAPTURES -o DATASET/` adds captures to a dataset"));
+        }
+    }
     let options = OpenOptions {
         format: arguments.read_as.clone(),
         max_unpacked_bytes: arguments.max_unpacked,
@@ -73,17 +98,13 @@ async fn run(arguments: Arguments, threads: usize) -> Result<(), Failure> {
     for note in session.notes().iter().filter(|note| note.severity != Severity::Info) {
         eprintln!("{}", ridge_report::note_line(note));
     }
-    // One capture is open for as long as the program runs: plans may keep what refers to it.
+    // The same holds for a capture.
     let session: &'static Session = Box::leak(Box::new(session));
     let tables: &'static Tables<'static> = Box::leak(Box::new(Tables::new(session, Privacy::Kept)));
     if arguments.timings {
         eprintln!("{:.3} s to open the capture", started.elapsed().as_secs_f64());
     }
-    let engine = Engine::new(session, tables, &arguments, threads).await?;
-    match &request.sql {
-        None => listing::print(&engine, arguments.tables.as_ref().and_then(Option::as_deref)).await,
-        Some(sql) => engine.answer(sql, &arguments).await,
-    }
+    Ok(Source::Capture(session, tables))
 }
 
 fn default_threads() -> usize {

@@ -4,9 +4,9 @@ use crate::arguments::Globals;
 #[cfg(feature = "mcp")]
 use crate::commands::mcp;
 use crate::commands::{
-    annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
-    hlo, idle, info, memory, offload, query, record, redact, reference, roofline, rules, scaling, snapshot, stats, top,
-    transfers, trial, what_if,
+    annotate, bench, calibrate, check, collect, compile, completions, diff, doctor, experiment, explain, export, guide,
+    handoff, hlo, idle, info, memory, offload, query, record, redact, reference, roofline, rules, scaling, snapshot,
+    stats, top, transfers, trial, what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};
@@ -78,6 +78,7 @@ pub(crate) enum Command {
     Guide(guide::GuideArguments),
     Query(query::QueryArguments),
     Export(export::ExportArguments),
+    Collect(collect::CollectArguments),
     Redact(redact::RedactArguments),
     Bench(bench::BenchArguments),
     Calibrate(calibrate::CalibrateArguments),
@@ -122,6 +123,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Guide(arguments) => guide::run(arguments, globals, timings),
         Command::Query(arguments) => query::run(arguments, &mut Cli::command()),
         Command::Export(arguments) => export::run(arguments, globals, timings),
+        Command::Collect(arguments) => collect::run(arguments, globals, timings),
         Command::Redact(arguments) => redact::run(arguments),
         Command::Bench(arguments) => bench::run(arguments, globals),
         Command::Calibrate(arguments) => calibrate::run(arguments, globals),

@@ -4,6 +4,7 @@ pub(crate) mod annotate;
 pub(crate) mod bench;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod collect;
 pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod diff;

@@ -157,3 +157,41 @@ fn exports_are_written_whole_or_to_standard_output() {
     let csv = run(&["export", &capture, "--to", "csv", "-o", "-"]);
     assert!(csv.stdout.starts_with("row,process,device,track,kind,name,start_ns,dur_ns"), "{}", csv.stderr);
 }
+
+#[test]
+fn captures_become_parts_of_a_dataset() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |path: &str| folder.path().join(path);
+    for (host, name) in [("node0", "chrome/train.json"), ("node1", "xplane/train_steps.xplane.pb")] {
+        std::fs::create_dir_all(at(host)).expect("room");
+        std::fs::copy(fixture(name), at(host).join("capture")).expect("room");
+    }
+    std::fs::create_dir(at("node2")).expect("room");
+    std::fs::write(at("node2/capture"), "nothing").expect("room");
+    let captures = ["node0", "node1", "node2"].map(|host| text(&at(host).join("capture")));
+    let dataset = text(&at("fleet"));
+    let ran = run(&["collect", &captures[0], &captures[1], &captures[2], "-o", &dataset, "--job", "4711"]);
+    // One that cannot be read is named, and the others are there.
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(1), &*format!("2 of 3 captures in {dataset}\n")),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("node2/capture"), "{}", ran.stderr);
+    for host in ["node0", "node1"] {
+        assert!(at(&format!("fleet/job=4711/host={host}/rank=0/raw/event.parquet")).is_file(), "{host}");
+    }
+    assert!(!at("fleet/job=4711/host=node2").exists());
+    // Again, one part is another capture: it replaces the earlier one.
+    let before = std::fs::read(at("fleet/job=4711/host=node0/rank=0/raw/event.parquet")).expect("a file");
+    let ran = run(&["collect", &captures[1], "-o", &dataset, "--job", "4711", "--host", "node0"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_ne!(std::fs::read(at("fleet/job=4711/host=node0/rank=0/raw/event.parquet")).expect("a file"), before);
+    // Two captures cannot be the same part, and a name may not lead out of the dataset.
+    let ran = run(&["collect", &captures[0], &captures[1], "-o", &dataset, "--host", "same"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("are the same host and rank"), "{}", ran.stderr);
+    let ran = run(&["collect", &captures[0], "-o", &dataset, "--host", "../outside"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+}

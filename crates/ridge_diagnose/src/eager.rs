@@ -330,13 +330,20 @@ mod tests {
 
     #[test]
     fn one_matrix_that_is_factorized_again() {
-        let (factor, determinant) = (("linalg_cholesky", "[[300, 300], []]", ""), ("linalg_slogdet", "[[300, 300]]", ""));
-        assert_eq!(forms(&[factor, ("mv", "[[300, 300], [300]]", ""), determinant]), "one factorization for both in [0, 2]");
+        let (factor, determinant) =
+            (("linalg_cholesky", "[[300, 300], []]", ""), ("linalg_slogdet", "[[300, 300]]", ""));
+        assert_eq!(
+            forms(&[factor, ("mv", "[[300, 300], [300]]", ""), determinant]),
+            "one factorization for both in [0, 2]"
+        );
         // Another matrix is made in between, or the same function is called for the next one.
         assert_eq!(forms(&[factor, ("add", "[[300, 300], [300, 300], []]", ""), determinant]), "");
         assert_eq!(forms(&[determinant, determinant]), "");
         let expand = ("expand", "[[1, 300, 300], [], []]", "");
-        assert_eq!(forms(&[expand, ("linalg_cholesky", "[[64, 300, 300], []]", "")]), "one factorization for the batch in [1]");
+        assert_eq!(
+            forms(&[expand, ("linalg_cholesky", "[[64, 300, 300], []]", "")]),
+            "one factorization for the batch in [1]"
+        );
         assert_eq!(forms(&[expand, ("add", "[[64, 300, 300], [64, 300, 300], []]", "")]), "");
     }
 
@@ -344,7 +351,10 @@ mod tests {
     fn windows_and_patches() {
         let unfold = ("unfold", "[[32, 9000], [], [], []]", "");
         let last = r#"["", "[-1]", "False", ""]"#;
-        assert_eq!(forms(&[unfold, ("mean", "[[32, 8901, 100], [], [], []]", last)]), "differences of a running sum in [1]");
+        assert_eq!(
+            forms(&[unfold, ("mean", "[[32, 8901, 100], [], [], []]", last)]),
+            "differences of a running sum in [1]"
+        );
         assert_eq!(forms(&[unfold, ("mul", "[[32, 8901, 100], [100]]", "")]), "");
         let patches = ("im2col", "[[16, 3, 64, 64], [], [], [], []]", "");
         assert_eq!(forms(&[patches, ("bmm", "[[16, 32, 147], [16, 147, 3364]]", "")]), "a convolution in [0, 1]");
@@ -353,7 +363,10 @@ mod tests {
     #[test]
     fn powers_and_copies() {
         assert_eq!(forms(&[("pow", "[[200, 300], []]", r#"["", "6"]"#)]), "a few multiplications in [0]");
-        assert_eq!(forms(&[("pow", "[[200, 300], []]", r#"["", "2"]"#), ("pow", "[[200, 300], []]", r#"["", "2.5"]"#)]), "");
+        assert_eq!(
+            forms(&[("pow", "[[200, 300], []]", r#"["", "2"]"#), ("pow", "[[200, 300], []]", r#"["", "2.5"]"#)]),
+            ""
+        );
         let repeat = ("repeat", "[[1, 300], []]", "");
         assert_eq!(forms(&[repeat, ("mul", "[[200, 300], [200, 300]]", "")]), "broadcasting in [0]");
         assert_eq!(forms(&[repeat, ("mm", "[[200, 300], [300, 8]]", "")]), "");

@@ -5,6 +5,7 @@ mod config;
 mod fail_on;
 
 use super::explain::unknown_rule;
+use super::query::compare_hosts;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
 use crate::ending::Ending;
 use crate::failure::{Failure, USAGE};
@@ -69,6 +70,10 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     measured: Option<PathBuf>,
 
+    /// Compare the hosts of a dataset that `ridgeline collect` made, and their findings; needs `ridgeline-query`
+    #[arg(long)]
+    fleet: bool,
+
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
@@ -84,6 +89,7 @@ Examples:
   ridgeline check run/ -f json                            for programs; docs/json has the schema
   ridgeline check run/ -f sarif -o findings.sarif         for code hosts and editors
   ridgeline check run/ --measured measured/               with the savings that experiments measured
+  ridgeline check --fleet fleet/                          hosts and findings that are unlike the others
   ridgeline check run/ --write-baseline accepted.json     accept what is known today
   ridgeline check run/ --baseline accepted.json --fail-on warning     fail on what is new
 
@@ -120,6 +126,17 @@ pub(crate) fn run(arguments: &CheckArguments, globals: &Globals, timings: &mut T
 }
 
 fn found(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    if arguments.fleet {
+        let format = match arguments.format {
+            CheckFormat::Full => "text",
+            CheckFormat::Markdown => "markdown",
+            _ => {
+                return Err(Failure::usage("expected `text` or `markdown` with `--fleet`")
+                    .hint("`ridgeline query DATASET --fleet=hosts -f json` writes one of the tables as JSON"));
+            }
+        };
+        return Err(compare_hosts(&arguments.input.paths, format));
+    }
     let config = Config::read(arguments.config.as_deref())?;
     let selection = Selection {
         only: if arguments.select.is_empty() { config.select.clone() } else { arguments.select.clone() },

@@ -129,7 +129,12 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// Every table as a file of a new directory, which gets its name when all of it is there.
-fn write_tables(session: &Session, tables: &Tables<'_>, path: &Path, told: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+pub(crate) fn write_tables(
+    session: &Session,
+    tables: &Tables<'_>,
+    path: &Path,
+    told: &mut dyn FnMut(u64),
+) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::io("cannot write the output", &error).at(path);
     // A directory of something else is not replaced, whatever is asked.
     let is_ours = path.join("views.sql").is_file() && path.join("raw/event.parquet").is_file();

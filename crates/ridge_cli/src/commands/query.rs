@@ -39,20 +39,35 @@ pub(crate) fn run(
     QueryArguments { arguments }: &QueryArguments,
     command_line: &mut CommandLine,
 ) -> Result<Ending, Failure> {
-    let beside = env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let Some(program) = found(beside.into_iter().chain(env::split_paths(&path))) else {
+    let Some(program) = program() else {
         if arguments.first().is_some_and(|first| first == "--help" || first == "-h") {
             command_line.build();
             let own = command_line.find_subcommand_mut("query").map(CommandLine::render_long_help);
             write_stdout(own.map(|help| help.to_string()).unwrap_or_default().as_bytes(), ColorChoice::AlwaysAnsi)?;
             return Ok(Ending::Code(0));
         }
-        return Err(Failure::failed(format!("`{PROGRAM}` is neither next to `ridgeline` nor on PATH"))
-            .hint("`make query` in a checkout builds it; `cargo install --path query` installs it")
-            .hint("`ridgeline export PATH --to parquet -o tables/` writes the same tables for DuckDB"));
+        return Err(
+            not_installed().hint("`ridgeline export PATH --to parquet -o tables/` writes the same tables for DuckDB")
+        );
     };
     Err(replaced_by(Command::new(&program).args(arguments), &program))
+}
+
+/// Lets the program compare the hosts of a dataset, in the form `format`; the failure where it cannot.
+pub(crate) fn compare_hosts(paths: &[PathBuf], format: &str) -> Failure {
+    let Some(program) = program() else { return not_installed() };
+    replaced_by(Command::new(&program).args(paths).args(["--fleet", "--format", format]), &program)
+}
+
+fn program() -> Option<PathBuf> {
+    let beside = env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned));
+    let path = env::var_os("PATH").unwrap_or_default();
+    found(beside.into_iter().chain(env::split_paths(&path)))
+}
+
+fn not_installed() -> Failure {
+    Failure::failed(format!("`{PROGRAM}` is neither next to `ridgeline` nor on PATH"))
+        .hint("`make query` in a checkout builds it; `cargo install --path query` installs it")
 }
 
 fn found(folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {

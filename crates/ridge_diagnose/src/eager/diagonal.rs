@@ -36,7 +36,9 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
                 calls.push(*at);
             }
             // With a row or column, which can be picked from as well.
-            "add" | "sub" | "mul" | "div" if next.reads(all) && next.arrays.iter().filter(|array| elements(array) == all).count() == 1 => {
+            "add" | "sub" | "mul" | "div"
+                if next.reads(all) && next.arrays.iter().filter(|array| elements(array) == all).count() == 1 =>
+            {
                 calls.push(*at);
             }
             _ if !next.is_view && next.reads(all) => return None,

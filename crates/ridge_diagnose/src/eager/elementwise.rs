@@ -23,7 +23,13 @@ fn power(rest: &Nodes<'_>) -> Option<Match> {
     let array = node.arrays.first().filter(|array| elements(array) >= LARGE)?;
     let exponent: f64 = node.values.split('"').nth(3)?.parse().ok()?;
     let is_whole = exponent.fract() == 0.0 && EXPONENTS.contains(&(exponent.abs() as i64));
-    is_whole.then(|| Match { form: POWER, calls: vec![*at], better: Work::default(), now: Work::default(), large: array.clone() })
+    is_whole.then(|| Match {
+        form: POWER,
+        calls: vec![*at],
+        better: Work::default(),
+        now: Work::default(),
+        large: array.clone(),
+    })
 }
 
 /// Copies of an array that an operator on each element reads once.
@@ -31,11 +37,20 @@ fn repeated(rest: &Nodes<'_>) -> Option<Match> {
     let (at, node) = rest.first()?;
     let array = node.arrays.first()?;
     let (_, next) = later(rest).next()?;
-    let is_elementwise = matches!(next.name, "add" | "sub" | "mul" | "div" | "eq" | "ne" | "lt" | "gt" | "le" | "ge" | "where" | "maximum" | "minimum");
+    let is_elementwise = matches!(
+        next.name,
+        "add" | "sub" | "mul" | "div" | "eq" | "ne" | "lt" | "gt" | "le" | "ge" | "where" | "maximum" | "minimum"
+    );
     let all = next.broadcast();
     let is_it = is_elementwise && all >= LARGE && all >= 8.0 * elements(array) && all % elements(array).max(1.0) == 0.0;
     let both = next.arrays.iter().filter(|array| elements(array) == all).count();
-    (is_it && both >= 2).then(|| Match { form: REPEAT, calls: vec![*at], better: Work::default(), now: Work::default(), large: next.broadcast_sizes() })
+    (is_it && both >= 2).then(|| Match {
+        form: REPEAT,
+        calls: vec![*at],
+        better: Work::default(),
+        now: Work::default(),
+        large: next.broadcast_sizes(),
+    })
 }
 
 const POWER: Form = Form {

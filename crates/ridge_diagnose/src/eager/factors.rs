@@ -19,8 +19,20 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
 
 fn is_factorization(name: &str) -> bool {
     let all = [
-        "linalg_inv", "inverse", "linalg_det", "linalg_slogdet", "slogdet", "logdet", "linalg_solve", "linalg_cholesky",
-        "cholesky", "linalg_lu_factor", "linalg_eigh", "linalg_qr", "linalg_svd", "linalg_eigvalsh",
+        "linalg_inv",
+        "inverse",
+        "linalg_det",
+        "linalg_slogdet",
+        "slogdet",
+        "logdet",
+        "linalg_solve",
+        "linalg_cholesky",
+        "cholesky",
+        "linalg_lu_factor",
+        "linalg_eigh",
+        "linalg_qr",
+        "linalg_svd",
+        "linalg_eigvalsh",
     ];
     all.contains(&name)
 }
@@ -64,12 +76,22 @@ fn shared(rest: &Nodes<'_>) -> Option<Match> {
         return None;
     }
     for (at, next) in later(rest) {
-        let is_batch = |array: &&Vec<i64>| array.len() > 2 && array.ends_with(&[rows, columns]) && elements(array) >= (FEWEST_MEMBERS * rows * columns) as f64;
+        let is_batch = |array: &&Vec<i64>| {
+            array.len() > 2
+                && array.ends_with(&[rows, columns])
+                && elements(array) >= (FEWEST_MEMBERS * rows * columns) as f64
+        };
         match next.name {
             "contiguous" | "clone" => {}
             name if is_factorization(name) => {
                 let batch = next.arrays.first().filter(is_batch)?;
-                return Some(Match { form: SHARED, calls: vec![*at], better: Work::default(), now: Work::default(), large: batch.clone() });
+                return Some(Match {
+                    form: SHARED,
+                    calls: vec![*at],
+                    better: Work::default(),
+                    now: Work::default(),
+                    large: batch.clone(),
+                });
             }
             _ => return None,
         }

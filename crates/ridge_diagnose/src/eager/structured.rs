@@ -85,7 +85,8 @@ pub(super) fn kronecker(all: &Nodes<'_>) -> Vec<Match> {
         let count = |sizes: &[f64; 4]| sizes.iter().product::<f64>();
         let is_left = |sizes: &[f64; 4]| product.batch * product.m * product.k == count(sizes);
         let is_it = |sizes: &[f64; 4]| is_left(sizes) || product.batch * product.k * product.n == count(sizes);
-        if let Some((kron, sizes)) = made.iter().rev().find(|(_, sizes)| is_it(sizes) && sizes[0].min(sizes[2]) >= 4.0) {
+        if let Some((kron, sizes)) = made.iter().rev().find(|(_, sizes)| is_it(sizes) && sizes[0].min(sizes[2]) >= 4.0)
+        {
             found.push(by_sides(*kron, *at, *sizes, columns_of(&product, is_left(sizes))));
         }
     }

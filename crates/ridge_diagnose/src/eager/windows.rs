@@ -26,7 +26,8 @@ fn sums(rest: &Nodes<'_>) -> Option<Match> {
     let windows = next.arrays.first()?;
     let width = *windows.last().filter(|width| **width >= WIDE)?;
     let is_of_it = windows.len() == array.len() + 1 && elements(windows) > 8.0 * elements(array);
-    let is_sum = matches!(next.name, "sum" | "mean") && next.values.split('"').nth(3).is_some_and(|axis| axis == "[-1]");
+    let is_sum =
+        matches!(next.name, "sum" | "mean") && next.values.split('"').nth(3).is_some_and(|axis| axis == "[-1]");
     (is_sum && is_of_it).then(|| Match {
         form: SUMS,
         calls: vec![*at],

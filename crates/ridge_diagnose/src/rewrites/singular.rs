@@ -46,14 +46,14 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let (does, instead, why, help, flops) = match () {
         () if is_unread(site, id, LEFT) && is_unread(site, id, RIGHT) => (
             "goes to decomposing matrices into singular values and vectors, although only the values are read",
-            "only the values",
+            "the values alone",
             "the vectors take most of the decomposition time, and the compiler can't skip part of a library call",
             "compute only the values: `jnp.linalg.svd(a, compute_uv=False)`, or `jnp.linalg.svdvals(a)`",
             4.0 * long * short * short,
         ),
         () if is_square && takes_first(site, id, square, short) => (
             "goes to computing a square matrix of singular vectors, although at most the first columns are read",
-            "only the vectors with a singular value",
+            "the vectors with a singular value",
             "by default `jnp.linalg.svd` extends the vectors to a square matrix, which is most of the work for a tall matrix",
             "use the reduced form: `jnp.linalg.svd(a, full_matrices=False)`",
             14.0 * long * short * short + 8.0 * short.powi(3),

@@ -174,7 +174,10 @@ fn double(kernel: &PredictedKernel, ceilings: &Ceilings) -> Option<Static> {
     let ratio = rate(NumberType::F64)? / rate(NumberType::F32)?;
     (ratio < FAST_DOUBLE).then(|| Static {
         rule: "fp64-used",
-        what: format!("has {count} instructions on 64-bit floats, which are {:.0} times slower on this GPU", 1.0 / ratio),
+        what: format!(
+            "has {count} instructions on 64-bit floats, which are {:.0} times slower on this GPU",
+            1.0 / ratio
+        ),
         why: "the device has few 64-bit units, and each number takes twice the memory traffic",
         help: "compute in `float32` if the accuracy allows",
         // The rule itself counts it, from the HLO.
@@ -353,7 +356,9 @@ mod tests {
         one.branches = Some(Branches { uniform: 3, by_thread: 1, by_data: 2, loops_by_data: 1 });
         let told = what(&one, "divergence").expect("it is told");
         assert!(
-            told.starts_with("has 2 of 6 branches that depend on data loaded by each thread, one of which closes a loop"),
+            told.starts_with(
+                "has 2 of 6 branches that depend on data loaded by each thread, one of which closes a loop"
+            ),
             "{told}"
         );
         assert!(told.ends_with("only a run shows how often"), "{told}");
@@ -367,7 +372,8 @@ mod tests {
         (one.bytes, one.coalescing) = (Some(1e6), asks(1e6));
         let fits = what(&one, "l2-reuse").expect("it is told");
         assert!(
-            fits.starts_with("requests each byte 3.0 times") && fits.ends_with("so each byte is fetched from memory once"),
+            fits.starts_with("requests each byte 3.0 times")
+                && fits.ends_with("so each byte is fetched from memory once"),
             "{fits}"
         );
         (one.bytes, one.coalescing) = (Some(1e9), asks(1e9));

@@ -1,0 +1,227 @@
+//! `ridgeline collect`: the tables of many captures as one dataset, which `ridgeline query` reads.
+//!
+//! A part is the tables of one capture as `ridgeline export --to parquet` writes them, in a folder that is named
+//! `job=JOB/host=HOST/rank=RANK`. Parts know nothing of each other, so every host can write its own.
+
+use crate::arguments::Globals;
+use crate::commands::export::write_tables;
+use crate::ending::Ending;
+use crate::failure::Failure;
+use crate::output::{tell_losses, write_stdout};
+use crate::timings::Timings;
+use clap::{Args, ValueHint};
+use indicatif::{ProgressBar, ProgressStyle};
+use ridge_export::Privacy;
+use ridge_export::tables::Tables;
+use ridgeline::escape::escape_controls;
+use ridgeline::{CeilingsChoice, OpenOptions, Session};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Collect the tables of many captures in one dataset, to query a whole job or fleet
+///
+/// Each capture becomes a directory of Parquet files, `DIR/job=JOB/host=HOST/rank=RANK/`, with all tables that
+/// `ridgeline export --to parquet` writes. `ridgeline query DIR/` reads them as one. Parts are independent: each host can
+/// collect its own, and a part that is collected again replaces the earlier one. Host, user and process names, home
+/// directories and tokens are removed from names in the tables.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct CollectArguments {
+    /// Captures, one part each: files or recordings; a recording of several ranks is one part per rank
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    paths: Vec<PathBuf>,
+
+    /// Dataset to add to
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    output: PathBuf,
+
+    /// Name of the job
+    #[arg(long, value_name = "NAME", default_value = "job", value_parser = name)]
+    job: String,
+
+    /// Name of the host [default: the part of the path in which the captures differ]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    host: Option<String>,
+
+    /// Keep host, user and process names, home directories and tokens
+    #[arg(long = "no-redact")]
+    with_private: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline collect captures/node*/run -o fleet/       host=node00, host=node01, …
+  ridgeline collect run/ -o /shared/fleet/ --job 4711 --host $(hostname)
+  ridgeline query fleet/ 'select host, median(wall_ns) from step group by host order by 2 desc limit 10'
+  ridgeline check --fleet fleet/                       hosts and findings that are unlike the others";
+
+/// One capture of the dataset.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    capture: PathBuf,
+    host: String,
+    /// Where the path tells it.
+    rank: Option<u32>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &CollectArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let parts = parts(&arguments.paths, arguments.host.as_deref());
+    let mut taken: BTreeMap<PathBuf, &Part> = BTreeMap::new();
+    let bar = bar(parts.len() as u64);
+    let mut lost = 0;
+    for part in &parts {
+        if let Err(failure) = collected(part, arguments, &mut taken, timings) {
+            lost += 1;
+            bar.suspend(|| failure.print());
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let line = format!("{} of {} captures in {}\n", parts.len() - lost, parts.len(), shown(&arguments.output));
+    write_stdout(line.as_bytes(), globals.color.choice(&std::io::stdout()))?;
+    Ok(Ending::Code(i32::from(lost > 0)))
+}
+
+/// Writes one part; `taken` has the places of those before it.
+fn collected<'p>(
+    part: &'p Part,
+    arguments: &CollectArguments,
+    taken: &mut BTreeMap<PathBuf, &'p Part>,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
+    let session = timings.phase("read", || Session::open(std::slice::from_ref(&part.capture), &options))?;
+    tell_losses(session.notes());
+    let rank = part.rank.or_else(|| only_rank(&session)).unwrap_or(0);
+    let folder = arguments.output.join(format!("job={}/host={}/rank={rank}", arguments.job, part.host));
+    if let Some(other) = taken.insert(folder.clone(), part) {
+        let failure = Failure::failed(format!(
+            "{} and {} are the same host and rank",
+            shown(&other.capture),
+            shown(&part.capture)
+        ));
+        return Err(
+            failure.hint("captures of one host and one rank need different names: `--host NAME`, or `--job NAME`")
+        );
+    }
+    let failed = |error: std::io::Error| Failure::io("cannot write the dataset", &error).at(&folder);
+    fs::create_dir_all(folder.parent().unwrap_or(&folder)).map_err(failed)?;
+    let words = ridgeline::private_words(std::slice::from_ref(&part.capture));
+    let privacy = if arguments.with_private { Privacy::Kept } else { Privacy::RemovedWith(&words) };
+    let tables = Tables::new(&session, privacy);
+    timings.phase("write", || write_tables(&session, &tables, &folder, &mut |_| ()))
+}
+
+/// The rank of a capture of one process that says it.
+fn only_rank(session: &Session) -> Option<u32> {
+    match &session.trace().processes[..] {
+        [only] => only.rank,
+        _ => None,
+    }
+}
+
+/// What becomes a part: the captures, and of recordings of several ranks each of them.
+fn parts(paths: &[PathBuf], host: Option<&str>) -> Vec<Part> {
+    let names = match host {
+        Some(host) => vec![host.to_owned(); paths.len()],
+        None => host_names(paths),
+    };
+    let part = |(path, host): (&PathBuf, String)| {
+        let ranks = ranks_in(path);
+        if ranks.is_empty() {
+            return vec![Part { capture: path.clone(), host, rank: None }];
+        }
+        let of_rank = |(rank, capture)| Part { capture, host: host.clone(), rank: Some(rank) };
+        ranks.into_iter().map(of_rank).collect()
+    };
+    paths.iter().zip(names).flat_map(part).collect()
+}
+
+/// The folders of ranks in a recording, in order.
+fn ranks_in(path: &Path) -> Vec<(u32, PathBuf)> {
+    let folders = path.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut ranks: Vec<_> =
+        folders.filter(|path| path.is_dir()).filter_map(|path| Some((rank_of(&path)?, path))).collect();
+    ranks.sort();
+    ranks
+}
+
+fn rank_of(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.strip_prefix("rank-")?.parse().ok()
+}
+
+/// The parts in which paths differ, as names: `a/node0/run` and `a/node1/run` are `node0` and `node1`.
+fn host_names(paths: &[PathBuf]) -> Vec<String> {
+    let words: Vec<Vec<String>> = paths.iter().map(|path| words_of(path)).collect();
+    let common = |of: &dyn Fn(&[String], usize) -> Option<String>| {
+        let shortest = words.iter().map(Vec::len).min().unwrap_or(0);
+        (0..shortest).take_while(|at| words.windows(2).all(|two| of(&two[0], *at) == of(&two[1], *at))).count()
+    };
+    let first = common(&|words, at| words.get(at).cloned());
+    let last = common(&|words, at| words.len().checked_sub(at + 1).and_then(|at| words.get(at).cloned()));
+    let name = |words: &Vec<String>| {
+        let end = words.len().saturating_sub(last).max(first);
+        let differing = words.get(first..end).filter(|words| !words.is_empty());
+        // One capture, or the same twice.
+        let named = differing.map(|words| words.join("-")).or_else(|| words.last().cloned());
+        let stem = named.unwrap_or_default();
+        as_name(stem.split(".json").next().unwrap_or(&stem))
+    };
+    words.iter().map(name).collect()
+}
+
+fn words_of(path: &Path) -> Vec<String> {
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let normal = |part: Component<'_>| match part {
+        Component::Normal(part) => Some(part.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    whole.components().filter_map(normal).collect()
+}
+
+/// `text` as the name of a folder that every reader of such datasets takes.
+fn as_name(text: &str) -> String {
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
+    let name: String = text.chars().map(letter).collect();
+    if name.trim_matches('.').is_empty() { "host".to_owned() } else { name }
+}
+
+/// Reads a name of a job or host.
+fn name(text: &str) -> Result<String, String> {
+    match as_name(text) == text {
+        true => Ok(text.to_owned()),
+        false => Err("expected letters, digits, `.`, `_` and `-`".to_owned()),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    escape_controls(&path.display().to_string()).into_owned()
+}
+
+fn bar(parts: u64) -> ProgressBar {
+    if parts < 2 {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("collecting {bar:30} {human_pos} of {human_len} captures");
+    let bar = ProgressBar::new(parts);
+    style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_named_by_what_differs() {
+        let names = |paths: &[&str]| host_names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(names(&["/a/node0/run", "/a/node1/run"]), ["node0", "node1"]);
+        assert_eq!(names(&["/a/x/0/run", "/a/y/1/run"]), ["x-0", "y-1"]);
+        assert_eq!(names(&["/a/r0.pt.trace.json.gz", "/a/r1.pt.trace.json.gz"]), ["r0.pt.trace", "r1.pt.trace"]);
+        assert_eq!(names(&["/a/run"]), ["run"]);
+        assert_eq!(names(&["/a/run", "/a/run"]), ["run", "run"]);
+        assert_eq!(names(&["/a", "/a/b"]), ["a", "b"]);
+        assert_eq!((as_name("n 1/é"), as_name("..")), ("n_1__".to_owned(), "host".to_owned()));
+    }
+}
