@@ -77,10 +77,10 @@ fn of_capture(session: &'static Session, tables: &'static Tables<'static>, plann
 }
 
 /// Without the names of other tools: their ids are those of one capture.
-fn of_dataset(dataset: &'static Dataset, planner: &Planner) -> Schemas {
+fn of_dataset(dataset: &'static Dataset) -> Schemas {
     let names = Topic::ALL.into_iter().map(Topic::command).chain([RAW]);
     let known = names.filter(|name| dataset.tables.contains_key(*name));
-    let files = |name| Arc::new(Files::new(dataset, name, Arc::clone(&planner.0))) as Arc<dyn SchemaProvider>;
+    let files = |name| Arc::new(Files::new(dataset, name)) as Arc<dyn SchemaProvider>;
     known.map(|name| (name, files(name))).collect()
 }
 
@@ -89,7 +89,7 @@ impl Catalog {
         let planner = Planner::default();
         let schemas = match source {
             Source::Capture(session, tables) => of_capture(session, tables, &planner),
-            Source::Dataset(dataset) => of_dataset(dataset, &planner),
+            Source::Dataset(dataset) => of_dataset(dataset),
         };
         let plain = Plain { schemas: schemas.clone(), order: RwLock::new(usual_order()), named: Mutex::default() };
         Catalog { schemas, plain: Arc::new(plain), planner }

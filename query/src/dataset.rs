@@ -4,16 +4,17 @@
 //! whole parts.
 
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
-use datafusion::prelude::SessionContext;
+use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What parts are told by, outermost first.
 pub(crate) const PARTS: [&str; 3] = ["job", "host", "rank"];
@@ -22,8 +23,8 @@ pub(crate) const PARTS: [&str; 3] = ["job", "host", "rank"];
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Dataset {
     folder: PathBuf,
-    /// How many captures it has.
-    pub(crate) parts: usize,
+    /// The folder of each capture.
+    pub(crate) parts: Vec<PathBuf>,
     /// Tables by schema.
     pub(crate) tables: BTreeMap<String, BTreeSet<String>>,
 }
@@ -46,13 +47,13 @@ impl Dataset {
         }
         (!parts.is_empty()).then(|| Dataset {
             folder: folder.canonicalize().unwrap_or_default(),
-            parts: parts.len(),
+            parts,
             tables,
         })
     }
 
     /// Every file of a table as one.
-    async fn table(&self, schema: &str, name: &str, context: &SessionContext) -> Result<Arc<dyn TableProvider>> {
+    fn table(&self, schema: &str, name: &str) -> Result<Arc<dyn TableProvider>> {
         // The folder ends in a slash, which tells it from a file.
         let folder = ListingTableUrl::parse(format!("{}/", self.folder.display()))?;
         let files = folder.with_glob(&format!("{schema}/{name}.parquet"))?;
@@ -61,9 +62,23 @@ impl Dataset {
         let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
             .with_file_extension(".parquet")
             .with_table_partition_cols(columns.to_vec());
-        let config = ListingTableConfig::new(files).with_listing_options(options);
-        let config = config.infer_schema(&context.state()).await?;
+        let config = ListingTableConfig::new(files).with_listing_options(options).with_schema(self.columns(schema, name)?);
         Ok(Arc::new(ListingTable::try_new(config)?))
+    }
+
+    /// The columns of a table in any of the parts. What a part is told by is no column of its files: those may have one of that name.
+    fn columns(&self, schema: &str, name: &str) -> Result<SchemaRef> {
+        let files = self.parts.iter().map(|part| part.join(schema).join(format!("{name}.parquet")));
+        let read = |path: PathBuf| {
+            let file = File::open(&path)?;
+            let of_file = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default())
+                .map_err(|error| DataFusionError::Execution(format!("cannot read {}: {error}", path.display())))?;
+            Ok(of_file.schema().as_ref().clone())
+        };
+        let schemas: Vec<Schema> = files.filter(|path| path.is_file()).map(read).collect::<Result<_>>()?;
+        let all = Schema::try_merge(schemas)?;
+        let own = all.fields().iter().filter(|field| !PARTS.contains(&field.name().as_str()));
+        Ok(Arc::new(Schema::new(own.cloned().collect::<Vec<_>>())))
     }
 }
 
@@ -88,18 +103,12 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
 pub(crate) struct Files {
     pub(crate) dataset: &'static Dataset,
     pub(crate) schema: &'static str,
-    /// What reads the schemas of files; there as soon as the catalog is part of it.
-    pub(crate) context: Arc<OnceLock<SessionContext>>,
     known: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
 }
 
 impl Files {
-    pub(crate) fn new(
-        dataset: &'static Dataset,
-        schema: &'static str,
-        context: Arc<OnceLock<SessionContext>>,
-    ) -> Files {
-        Files { dataset, schema, context, known: Mutex::default() }
+    pub(crate) fn new(dataset: &'static Dataset, schema: &'static str) -> Files {
+        Files { dataset, schema, known: Mutex::default() }
     }
 
     fn known(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
@@ -120,11 +129,13 @@ impl SchemaProvider for Files {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
-        let Some(context) = self.context.get().filter(|_| self.table_exist(name)) else { return Ok(None) };
+        if !self.table_exist(name) {
+            return Ok(None);
+        }
         if let Some(known) = self.known(name) {
             return Ok(Some(known));
         }
-        let table = self.dataset.table(self.schema, name, context).await?;
+        let table = self.dataset.table(self.schema, name)?;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::clone(&table));
         Ok(Some(table))
     }

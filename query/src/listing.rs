@@ -48,7 +48,7 @@ fn of_dataset(dataset: &Dataset) -> String {
     };
     let tables = dataset.tables.iter().flat_map(|(schema, names)| names.iter().map(move |name| (schema, name)));
     let lines: String = tables.map(|(schema, name)| line(schema, name, about(schema, name))).collect();
-    format!("{} captures, told apart by the columns job, host and rank of every table\n\n{lines}", dataset.parts)
+    format!("{} captures, told apart by the columns job, host and rank of every table\n\n{lines}", dataset.parts.len())
 }
 
 fn line(schema: &str, name: &str, about: &str) -> String {

@@ -70,7 +70,7 @@ fn replay(kernel: &str) -> String {
 }
 
 #[track_caller]
-fn check(files: &[(&str, &str)], expected: Expect) {
+fn check(files: &[(&str, &str)], expected: &Expect) {
     let sources: Vec<Source<'_>> = files.iter().map(|(name, text)| Source { name, bytes: text.as_bytes() }).collect();
     let imported = import(&sources, None).expect("captures");
     let (trace, mut text) = (&imported.trace, String::new());
@@ -98,8 +98,8 @@ fn launches_of_the_capture_name_the_kernels_of_the_replay() {
         norm: aten::rms_norm of Model_0/Layer_0
         gemm: -
     "#]];
-    check(&[("replay", &replay), ("bs_32", &capture)], expected.clone());
-    check(&[("bs_32", &capture), ("replay", &replay)], expected);
+    check(&[("replay", &replay), ("bs_32", &capture)], &expected);
+    check(&[("bs_32", &capture), ("replay", &replay)], &expected);
 }
 
 #[test]
@@ -124,5 +124,5 @@ fn a_capture_that_fits_nothing_says_why() {
 
 #[test]
 fn a_capture_alone_is_a_trace() {
-    check(&[("bs_32", &capture(true))], expect![[r#""#]]);
+    check(&[("bs_32", &capture(true))], &expect![[r#""#]]);
 }

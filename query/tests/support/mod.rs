@@ -37,6 +37,7 @@ pub(crate) fn rows(capture: &Path, sql: &str) -> Vec<Vec<serde_json::Value>> {
 }
 
 /// Whether two values are the same, reals up to how they are added.
+#[allow(dead_code, reason = "not every file of tests compares reals")]
 pub(crate) fn is_same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => (one - other).abs() <= 1e-9 * one.abs().max(other.abs()),

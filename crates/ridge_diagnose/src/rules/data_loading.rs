@@ -100,6 +100,8 @@ fn busiest(case: &Case<'_>, claim: &[(usize, f32)]) -> Option<String> {
     let (places, strings) = (&case.trace().python.places, &case.trace().strings);
     let of = |place: &u32| places.get(*place as usize).map(|place| strings.get(place.function));
     let is_item = |function: &str| function.ends_with("__getitem__") || function.ends_with("__getitems__");
+    // `__init__` and its like are everybody's names.
+    let is_special = |function: &str| function.ends_with("__") || function == "forward";
     let looks = case.looks_in(claim, |_| true);
     let all: u64 = looks.values().sum();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -109,7 +111,8 @@ fn busiest(case: &Case<'_>, claim: &[(usize, f32)]) -> Option<String> {
         let functions: Vec<&str> = stack.places.iter().filter_map(of).collect();
         let item = functions.iter().position(|function| is_item(function)).filter(|item| *item > 0);
         if let Some(item) = item {
-            *counts.entry(functions[item - 1]).or_default() += count;
+            let named = functions[..item].iter().rev().find(|function| !is_special(function));
+            *counts.entry(named.unwrap_or(&functions[item - 1])).or_default() += count;
         }
     }
     let (function, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
