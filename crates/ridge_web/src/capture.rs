@@ -96,6 +96,7 @@ fn has(page: &Page, trace: &Trace) -> Value {
         "offload": page.has_offload(),
         "compare": !page.against.is_empty(),
         "scaling": has_scaling(page),
+        "query": page.query.is_some(),
         "views": VIEWS.len(),
         "report": false,
     })

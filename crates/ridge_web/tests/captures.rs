@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 36] = [
+const PLAIN: [&str; 40] = [
     "capture",
     "findings",
     "timeline",
@@ -42,6 +42,10 @@ const PLAIN: [&str; 36] = [
     "beside",
     "beside?against=1",
     "replay?finding=0",
+    "replay?changes=remove *%0Ascale a*=2x",
+    "query?sql=select 1",
+    "query/tables",
+    "query/tables?of=raw.event",
     "event/4294967295",
     "counter/sample-0-0",
     "source?file=x.py",

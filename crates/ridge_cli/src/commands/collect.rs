@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &CollectArguments, globals: &Globals, timings: &mut
     bar.finish_and_clear();
     let line = format!("{} of {} captures in {}\n", parts.len() - lost, parts.len(), shown(&arguments.output));
     write_stdout(line.as_bytes(), globals.color.choice(&std::io::stdout()))?;
-    Ok(Ending::Code(u8::from(lost > 0)))
+    Ok(Ending::Code(i32::from(lost > 0)))
 }
 
 /// Writes one part; `taken` has the places of those before it.

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::{tell_losses, write_stdout};
 use crate::timings::Timings;
 use clap::{Args, ValueHint};
-use ridge_web::Page;
+use ridge_web::{Page, QueryProgram};
 use ridge_web::server::{Offer, Server};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     let mut offer =
         Offer { sessions: Vec::new(), options: super::options(&arguments.input, arguments.ceilings.choice()) };
     arguments.input.paths.iter().for_each(|path| offer.sessions.extend(told_sessions(path)));
-    let page = Page::new(session).of(&arguments.input.paths).against(&arguments.against);
+    let page = Page::new(session).of(&arguments.input.paths).against(&arguments.against).querying(query_program(&arguments.input));
     let server = Server::bind(page, offer, arguments.host, arguments.port)
         .map_err(|error| Failure::io(&format!("cannot listen at {}", place(arguments)), &error))?;
     let address = server.address();
@@ -78,6 +78,12 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     tell("Ctrl-C ends it");
     timings.phase("serve", || server.run()).map_err(|error| Failure::io("cannot serve the page", &error))?;
     Ok(Ending::Code(0))
+}
+
+/// What answers SQL on the page, opening captures as this command does; `None` where it is not installed.
+fn query_program(input: &InputArguments) -> Option<QueryProgram> {
+    let program = QueryProgram::new(super::query::program()?);
+    Some(QueryProgram { read_as: input.read_as.clone(), max_unpacked: input.max_unpacked, ..program })
 }
 
 fn place(arguments: &ViewArguments) -> String {

@@ -132,7 +132,7 @@ impl Opened {
                 false => refusal,
             }
         })?;
-        let page = Arc::new(Page::new(page).dropped(folder.is_some()));
+        let page = Arc::new(Page::new(page).querying(self.first.query.clone()).dropped(folder.is_some()));
         let mut beside = self.beside();
         beside.last += 1;
         let id = beside.last;
@@ -143,9 +143,12 @@ impl Opened {
         Ok(id)
     }
 
-    /// Closes all but the first, and removes their files.
+    /// Closes all but the first, removes their files, and ends what still answers.
     pub(super) fn close(&self) {
-        self.beside().captures.clear();
+        self.first.queries.end();
+        for capture in self.beside().captures.drain(..) {
+            capture.page.queries.end();
+        }
     }
 }
 
