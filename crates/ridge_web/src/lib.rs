@@ -5,7 +5,7 @@
 //! Numbers are those of the façade, and JSON is `ridge_report`'s where there is a form of it: nothing is computed twice.
 //! Only [`server`] reaches outside.
 //!
-//! Floors, lowest first: `answer`, `interest`, `privacy`, `request`; `known_tables`; `page`; `subjects`, `wanted`; `tables`; `capture`, `event`, `findings`; `routes`; `report`, `server`.
+//! Floors, lowest first: `answer`, `interest`, `privacy`, `request`; `known_tables`, `query_program`; `page`; `subjects`, `wanted`; `tables`; `capture`, `event`, `findings`; `routes`; `report`, `server`.
 
 pub mod answer;
 mod beside;
@@ -27,6 +27,7 @@ mod offload;
 mod page;
 mod privacy;
 mod query;
+mod query_program;
 mod replay;
 pub mod report;
 mod request;
@@ -43,7 +44,7 @@ mod wanted;
 
 pub use answer::{Answer, Kind, Refusal};
 pub use page::Page;
-pub use query::QueryProgram;
+pub use query_program::QueryProgram;
 
 /// The built page: one file with all that it needs, made by `npm run build` in `ui/`.
 pub const INDEX: &str = include_str!("../page/index.html");

@@ -3,7 +3,7 @@
 use crate::answer::Refusal;
 use crate::known_tables::KnownTables;
 use crate::privacy::Cleaner;
-use crate::query::{Groups, QueryProgram};
+use crate::query_program::QueryProgram;
 use crate::timeline::Timeline;
 use ridge_redact::Words;
 use ridgeline::{Check, OpenOptions, Retimed, Session, WhatIf};
@@ -44,7 +44,6 @@ pub struct Page {
     pub(crate) tables: KnownTables,
     /// What answers SQL; `None` where nothing does.
     pub(crate) query: Option<QueryProgram>,
-    pub(crate) queries: Groups,
     pub(crate) cleaner: Option<Cleaner>,
     is_dropped: bool,
 }
@@ -67,7 +66,6 @@ impl Page {
             replayed: Mutex::default(),
             tables: KnownTables::default(),
             query: None,
-            queries: Groups::default(),
             cleaner: None,
             is_dropped: false,
         }

@@ -1,69 +1,19 @@
 //! SQL over the capture, answered by the program `ridgeline-query` where whoever made the page named it.
 //!
-//! The program reads the capture by itself, and only reads. It is given what was opened and the query, which can't become an
-//! option; its time and its answer have bounds; and it ends with the server, or when nobody waits for it.
-
-mod groups;
-mod running;
+//! The program reads the capture by itself, and only reads.
 
 use crate::answer::{Answer, Refusal};
 use crate::interest::Interest;
 use crate::page::Page;
+use crate::query_program::{MOST_ROWS, QueryProgram, Written};
 use crate::request::Request;
-pub(crate) use groups::Groups;
-use running::{Bounds, End, Ran, run};
 use serde_json::{Value, json};
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Time for one query, or for a list of tables.
-const TIME: Duration = Duration::from_secs(30);
-/// Rows of an answer.
-const MOST_ROWS: usize = 10_000;
-/// Bytes of an answer.
-const MOST_BYTES: usize = 8 << 20;
 /// Bytes of a query: systems take no longer argument than 128 KiB.
 const MOST_SQL: usize = 64 << 10;
-/// Lines of the document around its rows, at most.
-const LINES_AROUND: usize = 8;
 /// The largest whole number that JavaScript tells from its neighbors.
 const MOST_WHOLE: u64 = 1 << 53;
-
-/// The program, and how it opens captures.
-#[derive(Debug, Clone)]
-pub struct QueryProgram {
-    /// Its file.
-    pub path: PathBuf,
-    /// The format that captures are read as, where it is not detected.
-    pub read_as: Option<String>,
-    /// Bytes that a compressed capture may unpack to.
-    pub max_unpacked: Option<u64>,
-    /// Time for one query.
-    pub time: Duration,
-}
-
-impl QueryProgram {
-    /// The program at `path`, which detects formats and has half a minute.
-    pub fn new(path: PathBuf) -> QueryProgram {
-        QueryProgram { path, read_as: None, max_unpacked: None, time: TIME }
-    }
-
-    /// It with `options`, about what was opened: behind `--` nothing is an option.
-    fn command(&self, page: &Page, options: &[&str], sql: Option<&str>) -> Command {
-        let mut command = Command::new(&self.path);
-        command.args(options);
-        if let Some(format) = &self.read_as {
-            command.arg(format!("--read-as={format}"));
-        }
-        if let Some(bytes) = self.max_unpacked {
-            command.arg(format!("--max-unpacked={bytes}"));
-        }
-        command.arg("--").args(page.paths.iter().map(OsString::from)).args(sql);
-        command
-    }
-}
 
 /// `query?sql=TEXT`, `query/tables` and `query/tables?of=NAME`.
 pub(crate) fn query(page: &Page, request: &Request, interest: &Interest) -> Result<Answer, Refusal> {
@@ -97,14 +47,13 @@ impl Asked<'_> {
             return Err(Refusal::bad(format!("{expected}, found {} bytes", sql.len())));
         }
         let began = Instant::now();
-        let ran = self.ran(&["--format=json", "--rows=0"], Some(sql))?;
+        let written = self.written(&["--format=json", "--rows=0"], Some(sql))?;
         let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        table(&ran, took_ns)
+        table(written, took_ns)
     }
 
     fn tables(&self) -> Result<Value, Refusal> {
-        let ran = self.ran(&["--tables"], None)?;
-        let text = String::from_utf8_lossy(&ran.output);
+        let Written { text, .. } = self.written(&["--tables"], None)?;
         // The sentence below the tables, which an empty line sets off, is about names without a schema.
         let (list, order) = text.split_once("\n\n").unwrap_or((&text, ""));
         let named = |line: &str| {
@@ -115,8 +64,7 @@ impl Asked<'_> {
     }
 
     fn columns(&self, table: &str) -> Result<Value, Refusal> {
-        let ran = self.ran(&[&format!("--tables={table}")], None)?;
-        let text = String::from_utf8_lossy(&ran.output);
+        let Written { text, .. } = self.written(&[&format!("--tables={table}")], None)?;
         let is_count = |line: &str| line.strip_suffix(" rows").is_some_and(|n| n.trim().parse::<u64>().is_ok());
         let column = |line: &str| {
             let (name, rest) = line.trim_start().split_once(' ')?;
@@ -125,29 +73,9 @@ impl Asked<'_> {
         Ok(json!({ "table": table, "columns": text.lines().filter_map(column).collect::<Vec<_>>() }))
     }
 
-    /// What the program wrote; a refusal in its own words where it failed.
-    fn ran(&self, options: &[&str], sql: Option<&str>) -> Result<Ran, Refusal> {
-        let bounds = Bounds { time: self.program.time, bytes: MOST_BYTES, lines: MOST_ROWS + LINES_AROUND };
-        let command = self.program.command(self.page, options, sql);
-        let failed = |error: std::io::Error| Refusal {
-            status: 500,
-            message: format!("`ridgeline-query` could not be run: {error}"),
-            hints: Vec::new(),
-        };
-        let ran = run(command, &bounds, &self.page.queries, self.interest).map_err(failed)?;
-        match &ran.end {
-            End::Exited(status) if !status.success() => {
-                let why = format!("`ridgeline-query` ended with {status}");
-                Err(self.without_folder(complaint(&ran.complaint, why)))
-            }
-            End::Late => Err(Refusal {
-                status: 504,
-                message: format!("the query took longer than {} s and was ended", self.program.time.as_secs_f64()),
-                hints: vec!["Narrow it, or run it with `ridgeline query`, which has no limit.".to_owned()],
-            }),
-            End::Unwanted => Err(Refusal::bad("nobody waits for the answer")),
-            End::Exited(_) | End::Cut => Ok(ran),
-        }
+    fn written(&self, options: &[&str], sql: Option<&str>) -> Result<Written, Refusal> {
+        let written = self.program.ask(options, &self.page.paths, sql, self.interest);
+        written.map_err(|refusal| self.without_folder(refusal))
     }
 
     /// The refusal without where a file is kept that came from the page.
@@ -160,20 +88,9 @@ impl Asked<'_> {
     }
 }
 
-/// `error: MESSAGE`, with lines of `  hint: HINT` behind it; `otherwise` where nothing of that form is there.
-fn complaint(text: &str, otherwise: String) -> Refusal {
-    let found = text.rfind("\nerror: ").map(|at| at + 1).or_else(|| text.starts_with("error: ").then_some(0));
-    let Some(found) = found.and_then(|at| text[at..].strip_prefix("error: ")) else { return Refusal::bad(otherwise) };
-    let mut parts = found.trim_end().split("\n  hint: ");
-    let message = parts.next().unwrap_or_default().to_owned();
-    Refusal { hints: parts.map(str::to_owned).collect(), ..Refusal::bad(message) }
-}
-
 /// The rows of a document `ridgeline.query.v1`, whole or cut, in the form of the page's tables.
-fn table(ran: &Ran, took_ns: u64) -> Result<Value, Refusal> {
-    let text = String::from_utf8_lossy(&ran.output);
-    let is_cut = ran.end == End::Cut;
-    let whole = if is_cut { mended(&text) } else { text.into_owned() };
+fn table(Written { text, is_cut }: Written, took_ns: u64) -> Result<Value, Refusal> {
+    let whole = if is_cut { mended(&text) } else { text };
     let unreadable = |why: &str| Refusal {
         status: 500,
         message: format!("expected the answer of `ridgeline-query` as JSON: {why}"),
@@ -232,13 +149,6 @@ fn cell(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn complaints_are_taken_apart() {
-        let refusal = complaint("warning: a note\nerror: unknown column `x`\n  hint: y\n  hint: z\n", String::new());
-        assert_eq!((refusal.message.as_str(), refusal.hints.len()), ("unknown column `x`", 2));
-        assert_eq!(complaint("terminate called\n", "it ended".to_owned()).message, "it ended");
-    }
 
     #[test]
     fn a_cut_document_keeps_its_whole_rows() {

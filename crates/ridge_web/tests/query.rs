@@ -60,11 +60,7 @@ fn a_query_is_never_an_option() {
         fs::read_to_string(folder.path().join("words")).expect("it ran")
     };
     assert_eq!(words(&page, "query?sql=--output=/tmp/x"), "--format=json\n--rows=0\n--\n/runs/-f\n--output=/tmp/x\n");
-    let query = QueryProgram {
-        read_as: Some("chrome".to_owned()),
-        max_unpacked: Some(7),
-        ..QueryProgram::new(folder.path().join("ridgeline-query"))
-    };
+    let query = QueryProgram::new(folder.path().join("ridgeline-query")).reading(Some("chrome".to_owned()), Some(7));
     let all = words(&other.querying(Some(query)), "query?sql=select 1");
     assert_eq!(all, "--format=json\n--rows=0\n--read-as=chrome\n--max-unpacked=7\n--\n--output=x\nselect 1\n");
     assert_eq!(refused(&page, "query?sql=%20").message, "expected a query, found none");
@@ -110,7 +106,7 @@ exec yes '    {"a": 1},'"#;
 fn a_slow_query_is_ended_with_what_it_started() {
     let (folder, page) = page("sleep 1000 & echo $! >pid; wait");
     let program = QueryProgram::new(folder.path().join("ridgeline-query"));
-    let page = page.querying(Some(QueryProgram { time: Duration::from_millis(500), ..program }));
+    let page = page.querying(Some(program.within(Duration::from_millis(500))));
     let refusal = refused(&page, "query?sql=select 1");
     assert_eq!((refusal.status, refusal.message.as_str()), (504, "the query took longer than 0.5 s and was ended"));
     is_soon_gone(folder.path());

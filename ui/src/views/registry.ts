@@ -35,7 +35,7 @@ const hasEvents = (capture: Capture) => capture.has["events"] !== false;
 
 export const VIEWS: readonly View[] = [
   { id: "overview", title: "Overview", about: "Lost data, time breakdown, bottlenecks", component: Overview },
-  { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline, when: hasEvents },
+  { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline, when: (capture) => hasEvents(capture) || capture.has["counters"] === true },
   { id: "tables", title: "Tables", about: "All totals, by any grouping", component: Tables },
   { id: "query", title: "Query", about: "SQL over everything recorded", component: Query, when: (capture) => capture.has["query"] === true },
   { id: "findings", title: "Findings", about: "Bottlenecks and fixes", component: Findings, when: (capture) => hasEvents(capture) || capture.has["memory"] === true || capture.has["profiles"] !== true },

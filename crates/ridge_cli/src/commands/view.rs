@@ -82,8 +82,7 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
 
 /// What answers SQL on the page, opening captures as this command does; `None` where it is not installed.
 fn query_program(input: &InputArguments) -> Option<QueryProgram> {
-    let program = QueryProgram::new(super::query::program()?);
-    Some(QueryProgram { read_as: input.read_as.clone(), max_unpacked: input.max_unpacked, ..program })
+    Some(QueryProgram::new(super::query::program()?).reading(input.read_as.clone(), input.max_unpacked))
 }
 
 fn place(arguments: &ViewArguments) -> String {

@@ -4,7 +4,7 @@
 //! capture is closed, at the latest when the server ends. Nothing is written anywhere else, and what is opened by its place
 //! in a list was found before the server began: no question names a path.
 
-use crate::{Page, Refusal};
+use crate::{Page, QueryProgram, Refusal};
 use ridgeline::{OpenOptions, Session};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -145,10 +145,8 @@ impl Opened {
 
     /// Closes all but the first, removes their files, and ends what still answers.
     pub(super) fn close(&self) {
-        self.first.queries.end();
-        for capture in self.beside().captures.drain(..) {
-            capture.page.queries.end();
-        }
+        self.first.query.iter().for_each(QueryProgram::end);
+        self.beside().captures.clear();
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The groups that run.
 #[derive(Debug, Default)]
-pub(crate) struct Groups(Mutex<Vec<u32>>);
+pub(super) struct Groups(Mutex<Vec<u32>>);
 
 impl Groups {
     /// Starts `command` in a group that ends with what is returned.
@@ -21,7 +21,7 @@ impl Groups {
     }
 
     /// Ends all.
-    pub(crate) fn end(&self) {
+    pub(super) fn end(&self) {
         self.running().drain(..).for_each(kill);
     }
 
