@@ -3,7 +3,7 @@
 //! A [`Page`] answers addresses such as `table/time/op?sort=self_ns`: each answer is a function of the capture and the
 //! address, so the server and a report that holds answers beside the page give the same. docs/web-api.md lists them.
 //! Numbers are those of the façade, and JSON is `ridge_report`'s where there is a form of it: nothing is computed twice.
-//! Only [`server`] reaches outside.
+//! Only [`server`] and the program that answers SQL reach outside.
 //!
 //! Floors, lowest first: `answer`, `interest`, `privacy`, `request`; `known_tables`, `query_program`; `page`; `subjects`, `wanted`; `tables`; `capture`, `event`, `findings`; `routes`; `report`, `server`.
 

@@ -28,7 +28,7 @@ const PICTURES = [
     await page.waitForTimeout(300);
   }],
   ["offload", "real/xplane/mi300_conv_08.xplane.pb", "offload"],
-  ["whatif", "real/xplane/mi300_te_fused_attn.xplane.pb", "whatif?changes=remove%20*copy*"],
+  ["whatif", "real/xplane/mi300_te_fused_attn.xplane.pb", "whatif?changes=scale%20*%3D2x"],
   ["jax-cpu", "xplane/train_steps.xplane.pb", "steps"],
   // PyTorch.
   ["idle", "real/kineto/h100_qwen15_0.5b_infer.json.gz", "idle"],

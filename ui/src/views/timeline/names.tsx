@@ -60,7 +60,7 @@ export function Names(props: { rows: readonly Row[]; scroll: number; height: num
                 <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><span class="words">{cut(row.name)}</span>
               </button>
             ) : (
-              <span title={titleOf(row)}>{cut(row.name)}</span>
+              <span title={titleOf(row)}>{row.track === undefined ? groupName(visible(row.name), letters) : cut(row.name)}</span>
             )}
             {row.kind === "track" && row.track !== undefined && <Acts track={row.track.id} name={row.name} isPinned={row.group?.id === PINNED} />}
           </div>
