@@ -97,6 +97,7 @@ fn has(page: &Page, trace: &Trace) -> Value {
         "compare": !page.against.is_empty(),
         "scaling": has_scaling(page),
         "query": page.query.is_some(),
+        "predicted": page.session.is_predicted(),
         "views": VIEWS.len(),
         "report": false,
     })

@@ -160,12 +160,7 @@ async fn made(make: impl FnOnce() -> Result<Response<Full<Bytes>>, Refusal> + Se
     }
 }
 
-fn answer(
-    opened: &Opened,
-    address: &str,
-    packs: bool,
-    interest: &Interest,
-) -> Result<Response<Full<Bytes>>, Refusal> {
+fn answer(opened: &Opened, address: &str, packs: bool, interest: &Interest) -> Result<Response<Full<Bytes>>, Refusal> {
     if address == "captures" {
         return Ok(json(&opened.listed()));
     }

@@ -45,7 +45,8 @@ fn what_the_program_answers_becomes_a_table() {
     let (_folder, page) = page(answer);
     assert_eq!(whole(&page, "capture")["has"]["query"], json!(true));
     let table = whole(&page, "query?sql=select%201");
-    let units: Vec<&str> = table["columns"].as_array().expect("a list").iter().filter_map(|one| one["unit"].as_str()).collect();
+    let units: Vec<&str> =
+        table["columns"].as_array().expect("a list").iter().filter_map(|one| one["unit"].as_str()).collect();
     assert_eq!(units, ["text", "count", "number", "flag"]);
     assert_eq!(table["rows"], json!([["<b>", "1790000000000000001", 0.5, true], [null, 3, null, false]]));
     assert_eq!((&table["total"], &table["cut"]), (&json!(2), &Value::Null));
@@ -69,7 +70,9 @@ fn a_query_is_never_an_option() {
 
 #[test]
 fn errors_are_those_of_the_program() {
-    let (_folder, page) = page("echo 'warning: a part is lost' >&2; printf 'error: unknown column `x`\\n  hint: there are a, b\\n' >&2; exit 1");
+    let (_folder, page) = page(
+        "echo 'warning: a part is lost' >&2; printf 'error: unknown column `x`\\n  hint: there are a, b\\n' >&2; exit 1",
+    );
     let refusal = refused(&page, "query?sql=select x");
     assert_eq!((refusal.status, refusal.message.as_str()), (400, "unknown column `x`"));
     assert_eq!(refusal.hints, ["there are a, b"]);

@@ -72,7 +72,8 @@ impl Change {
 }
 
 /// What [`Change::read`] reads.
-const EFFECTS: &str = "`remove NAME`, `scale NAME=TIMES`, `scale-host NAME=TIMES`, `no-wait NAME` or `overlap transfers`";
+const EFFECTS: &str =
+    "`remove NAME`, `scale NAME=TIMES`, `scale-host NAME=TIMES`, `no-wait NAME` or `overlap transfers`";
 
 impl Effect {
     fn action(self) -> Action {
@@ -125,8 +126,7 @@ impl Session {
         let replay = Replay::new(trace, &Options::default());
         let edits: Vec<Edit> = changes.iter().map(|change| edit(trace, change)).collect();
         let sections = vec![prediction(&replay.apply(&edits)), baseline(replay.baseline())];
-        let answer =
-            WhatIf { sections, changes: table(trace, changes, &edits), elsewhere: None, notes: Vec::new() };
+        let answer = WhatIf { sections, changes: table(trace, changes, &edits), elsewhere: None, notes: Vec::new() };
         Changed { answer, retimed: replay.retimed(&edits).map_err(|reason| reason.to_string()) }
     }
 

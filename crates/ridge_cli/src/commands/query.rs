@@ -47,8 +47,9 @@ pub(crate) fn run(
             write_stdout(own.map(|help| help.to_string()).unwrap_or_default().as_bytes(), ColorChoice::AlwaysAnsi)?;
             return Ok(Ending::Code(0));
         }
-        return Err(not_installed()
-            .hint("`ridgeline export PATH --to parquet -o tables/` writes the same tables for DuckDB"));
+        return Err(
+            not_installed().hint("`ridgeline export PATH --to parquet -o tables/` writes the same tables for DuckDB")
+        );
     };
     Err(replaced_by(Command::new(&program).args(arguments), &program))
 }

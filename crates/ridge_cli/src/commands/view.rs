@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::output::{tell_losses, write_stdout};
 use crate::timings::Timings;
 use clap::{Args, ValueHint};
-use ridge_web::{Page, QueryProgram};
 use ridge_web::server::{Offer, Server};
+use ridge_web::{Page, QueryProgram};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -63,7 +63,10 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     let mut offer =
         Offer { sessions: Vec::new(), options: super::options(&arguments.input, arguments.ceilings.choice()) };
     arguments.input.paths.iter().for_each(|path| offer.sessions.extend(told_sessions(path)));
-    let page = Page::new(session).of(&arguments.input.paths).against(&arguments.against).querying(query_program(&arguments.input));
+    let page = Page::new(session)
+        .of(&arguments.input.paths)
+        .against(&arguments.against)
+        .querying(query_program(&arguments.input));
     let server = Server::bind(page, offer, arguments.host, arguments.port)
         .map_err(|error| Failure::io(&format!("cannot listen at {}", place(arguments)), &error))?;
     let address = server.address();
