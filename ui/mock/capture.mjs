@@ -208,7 +208,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
         lost: [{ severity: "lost", text: `3 events of ${HOSTILE} could not be read` }, { severity: "info", text: "launches of 12 kernels are outside" }],
         overview: [{ title: "Overview", facts: [fact("wall_ns", "Wall time", span, "ns"), fact("busy_ns", "Any device busy", span * 0.6, "ns", 0.6), fact("idle_compile_ns", "Idle, compiling", span * 0.1, "ns", 0.1), fact("idle_other_ns", "Idle, other", span * 0.3, "ns", 0.3)] }, { title: "GPU:0", facts: [fact("busy_ns", "Busy", span * 0.6, "ns", 0.6)] }],
         topics: [{ id: "stats", title: "Time", views: [{ id: "op", title: "op", about: "HLO operation" }, { id: "kernel", title: "kernel", about: "Kernel" }] }, { id: "memory", title: "Memory", views: [{ id: "module", title: "module", about: "Planned by module" }] }, { id: "idle", title: "Idle", views: [{ id: "host", title: "host", about: "host activity during idle time" }] }, { id: "transfers", title: "Transfers", views: [{ id: "direction", title: "direction", about: "direction" }, { id: "size", title: "size", about: "size" }] }],
-        has: { hlo: true, steps: true, several_steps: true, collectives: true, memory: true, source: true, idle: true, transfers: true, offload: true, compare: true, scaling: true },
+        has: { hlo: true, steps: true, several_steps: true, collectives: true, memory: true, source: true, idle: true, transfers: true, offload: true, compare: true, scaling: true, query: true },
       };
       case "export": return Buffer.from("a trace");
       case "findings": return { headline: "step 17.3 ms · device busy 60.0% · 2 causes hold 40%", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [{ ...finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), saving: { low_ns: 1.6e6, high_ns: 2.4e6, share_low: 0.16, share_high: 0.24, per: "step", basis: "replay", refused: null } }, { ...finding("many-small-kernels", "warning", `kernels of ${HOSTILE} are short`, 0.05), because: { rule: "sequential-updates", finding: 0 } }, finding("hot-line", "info", "one line has 63% of the time", null), finding("out-of-memory", "info", "a request could not be met", 0)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
@@ -230,12 +230,20 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
         const [one, other] = query.has("against") ? [104, 103] : [104, 105];
         return beside(all, category, query, [step(Number(query.get("one") ?? one), "step"), step(Number(query.get("other") ?? other), "step")]);
       }
+      case "query": {
+        const sql = query.get("sql") ?? "";
+        if (!/^select/.test(sql)) return { refused: `unknown word in \`${sql}\` of ${HOSTILE}`, hints: ["there are op, kernel"] };
+        return { title: "Answer", total: 3, cut: sql.includes("everything") ? "Only the first 3 rows are here." : null, took_ns: 5.3e8, columns: [column("op", "op", "text", ""), column("self_ns", "self_ns", "count", "")], rows: [[HOSTILE, 3e6], [NAMES[0], 5e6], [null, "1790000000000000001"]] };
+      }
+      case "query/tables": return query.has("of") ? { table: query.get("of"), columns: [["op", "Utf8       the operation"], ["self_ns", "Int64      time of itself"]] } : { tables: [["raw.event", "everything that ran"], ["stats.op", `operations of ${HOSTILE}`], ["perfetto.slice", "as Perfetto has it"]], order: "A name without its schema is looked for in raw, stats." };
       // What the tab `whatif` asks for.
       case "replay": {
-        if (query.get("finding") !== "0") return { finding: Number(query.get("finding")), predicted: true, refused: `57% of the time depends on waits of ${HOSTILE}` };
+        if (!query.has("changes") && query.get("finding") !== "0") return { finding: Number(query.get("finding")), predicted: true, refused: `57% of the time depends on waits of ${HOSTILE}` };
         const step = (title, long) => ({ title, row: null, from: 0, to: long });
         const found = beside(all, category, query, [step("captured", span / 8), step("predicted", span / 10)], (event) => ({ ...event, start: Math.round(event.start * 0.8), duration: event.name === NAMES[0] ? 0 : Math.round(event.duration * 0.8) }));
-        return { ...found, differences: undefined, finding: 0, predicted: true, refused: null, step: { row: 104, number: 4 }, steps: [3, 4, 5].map((n) => [100 + n, n]), captured_ns: span / 8, replayed_ns: span / 10, rigid_share: 0.031, class_error: -0.012, limits: [`work that takes the place of ${HOSTILE} is not in it`] };
+        const typed = (query.get("changes") ?? "").split("\n");
+        const own = query.has("changes") ? { sections: [{ title: "Prediction", facts: [{ key: "saves", title: "Saves", value: "about 2 ms", unit: "text", share: null, definition: "saving of all changes together", basis: null }] }], changes: { name: "changes", title: "Changes", total: typed.length, notes: [], subjects: typed.map(() => null), columns: [column("pattern", "Pattern", "text", ""), column("events", "Events", "count", "")], rows: typed.map((line) => [`${line} ${HOSTILE}`, 40]) } } : {};
+        return { ...found, ...own, differences: undefined, finding: 0, predicted: true, refused: null, step: { row: 104, number: 4 }, steps: [3, 4, 5].map((n) => [100 + n, n]), captured_ns: span / 8, replayed_ns: span / 10, rigid_share: 0.031, class_error: -0.012, limits: [`work that takes the place of ${HOSTILE} is not in it`] };
       }
       case "collectives": return { count: 3, total_ns: 9e6, exposed_ns: 4e6, rows: [...byRow.values()].filter((event) => event.name === NAMES[4]).slice(0, 3).map((event) => ({ event: ref(event), name: event.name, exposed_ns: Math.round(event.duration / 2) })) };
       case "events": return { count: 40, events: [...byRow.values()].filter((event) => event.name === NAMES[0]).slice(0, 40).map(ref) };

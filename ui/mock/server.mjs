@@ -32,6 +32,10 @@ export function serve({ port = 0, evals = false, ...size } = {}) {
       response.writeHead(request.headers.authorization !== `Bearer ${TOKEN}` ? 401 : 404, { "content-type": "application/json" });
       return response.end(JSON.stringify({ error: "nothing is there" }));
     }
+    if (typeof found.refused === "string" && Array.isArray(found.hints)) {
+      response.writeHead(400, { "content-type": "application/json" });
+      return response.end(JSON.stringify({ error: found.refused, hint: found.hints[0], hints: found.hints }));
+    }
     response.writeHead(200, { "content-type": Buffer.isBuffer(found) ? "application/octet-stream" : typeof found === "string" ? "text/plain; charset=utf-8" : "application/json" });
     return response.end(Buffer.isBuffer(found) || typeof found === "string" ? found : JSON.stringify(found));
   });

@@ -38,6 +38,7 @@ export function App() {
         </a>
         <h1 title={visible(now.title)}>{visible(now.title)}</h1>
         {lost.length > 0 && <a class="lost-flag" href={link("overview")}>{lost.length === 1 ? "Data lost" : `Data lost (${lost.length})`}</a>}
+        {now.has["predicted"] === true && <span class="tag predicted" title="A compiled program: its times are predicted, not measured">predicted times</span>}
         {!source().live && <span class="tag">report</span>}
         <form role="search" class="find-all" onSubmit={(event) => {
           event.preventDefault();

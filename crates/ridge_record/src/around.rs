@@ -7,15 +7,14 @@ pub(crate) mod ncu;
 pub(crate) mod nsys;
 pub(crate) mod rocprof;
 
-use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::RecordError;
 use crate::outcome::ProgramStatus;
 use crate::profiler::Profiler;
+use crate::programs::{find_program, is_program, search_path};
 
 impl Profiler {
     /// Its executable: on the path, else where its installers put it.
@@ -23,11 +22,9 @@ impl Profiler {
     /// # Errors
     /// [`RecordError::NoProfiler`] where it is in none of these places.
     pub fn find(self) -> Result<PathBuf, RecordError> {
-        let path = env::var_os("PATH").unwrap_or_default();
-        let named = env::split_paths(&path).map(|folder| folder.join(self.name()));
-        let usual =
-            ["/usr/local/cuda/bin", "/opt/cuda/bin", "/opt/rocm/bin"].map(|folder| Path::new(folder).join(self.name()));
-        let found = named.chain(usual).chain(self.installed()).find(|path| is_executable(path));
+        let usual = ["/usr/local/cuda/bin", "/opt/cuda/bin", "/opt/rocm/bin"].map(PathBuf::from);
+        let found = find_program(Path::new(self.name()), search_path().into_iter().chain(usual))
+            .or_else(|| self.installed().into_iter().find(|path| is_program(path)));
         found.ok_or(RecordError::NoProfiler { profiler: self })
     }
 
@@ -46,17 +43,13 @@ impl Profiler {
     }
 }
 
-fn is_executable(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
 /// Whether a shell would find the program, so that its absence is not taken for a failure of the profiler.
 pub(crate) fn is_there(program: &OsString) -> bool {
     let path = Path::new(program);
     if path.components().count() > 1 {
         return path.exists();
     }
-    env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|folder| is_executable(&folder.join(path)))
+    find_program(path, search_path()).is_some()
 }
 
 /// Runs a program and writes its exit status to a file, and its own process id to another. Signals that reach the whole group are

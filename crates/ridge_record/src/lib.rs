@@ -48,6 +48,7 @@ mod parse;
 mod pieces;
 mod profile_options;
 mod profiler;
+mod programs;
 mod progress;
 mod python;
 mod rank;
@@ -66,4 +67,5 @@ pub use options::{HloFormat, Limits, RecordOptions, RocprofOptions, StepRange, T
 pub use outcome::{Missing, Overhead, ProgramStatus, RecordEvent, RecordOutcome};
 pub use parse::ParseError;
 pub use profiler::Profiler;
+pub use programs::{find_program, search_path};
 pub use recorder::record;

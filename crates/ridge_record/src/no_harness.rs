@@ -1,6 +1,6 @@
 //! Why no Python process loaded the harness, as far as the command tells.
 
-use std::env;
+use crate::programs::{find_program, search_path};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
@@ -59,7 +59,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name));
     }
-    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+    find_program(Path::new(name), search_path())
 }
 
 /// The line of a script that names its interpreter.

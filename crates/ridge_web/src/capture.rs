@@ -96,6 +96,8 @@ fn has(page: &Page, trace: &Trace) -> Value {
         "offload": page.has_offload(),
         "compare": !page.against.is_empty(),
         "scaling": has_scaling(page),
+        "query": page.query.is_some(),
+        "predicted": page.session.is_predicted(),
         "views": VIEWS.len(),
         "report": false,
     })

@@ -3,9 +3,10 @@
 use crate::answer::Refusal;
 use crate::known_tables::KnownTables;
 use crate::privacy::Cleaner;
+use crate::query_program::QueryProgram;
 use crate::timeline::Timeline;
 use ridge_redact::Words;
-use ridgeline::{Check, OpenOptions, Retimed, Session};
+use ridgeline::{Check, OpenOptions, Retimed, Session, WhatIf};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -14,8 +15,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Captures with more events are judged only where that is asked for.
 pub(crate) const MOST_JUDGED_UNASKED: usize = 1 << 20;
 
-/// A capture replayed with the change of a finding, or why nothing may be shown.
-type Replayed = Result<Arc<Retimed>, String>;
+/// A capture replayed with a change.
+#[derive(Debug)]
+pub(crate) struct Replayed {
+    /// When everything would have run, or why nothing may be shown.
+    pub(crate) retimed: Result<Retimed, String>,
+    /// What a change that somebody typed would save; a finding says that itself.
+    pub(crate) answer: Option<WhatIf>,
+}
 
 /// An opened capture that answers addresses.
 #[derive(Debug)]
@@ -32,9 +39,11 @@ pub struct Page {
     timeline: OnceLock<Timeline>,
     check: OnceLock<Check>,
     other: OnceLock<Result<Box<Page>, Refusal>>,
-    /// The finding that was replayed last: a look closer asks for it again.
-    replayed: Mutex<Option<(usize, Replayed)>>,
+    /// What was replayed last, and with which change: a look closer asks for it again.
+    replayed: Mutex<Option<(String, Arc<Replayed>)>>,
     pub(crate) tables: KnownTables,
+    /// What answers SQL; `None` where nothing does.
+    pub(crate) query: Option<QueryProgram>,
     pub(crate) cleaner: Option<Cleaner>,
     is_dropped: bool,
 }
@@ -56,6 +65,7 @@ impl Page {
             other: OnceLock::new(),
             replayed: Mutex::default(),
             tables: KnownTables::default(),
+            query: None,
             cleaner: None,
             is_dropped: false,
         }
@@ -88,6 +98,12 @@ impl Page {
     #[must_use]
     pub fn against(self, before: &[PathBuf]) -> Page {
         Page { against: before.to_vec(), other: OnceLock::new(), ..self }
+    }
+
+    /// The same with SQL, where there is a program for it.
+    #[must_use]
+    pub fn querying(self, query: Option<QueryProgram>) -> Page {
+        Page { query, ..self }
     }
 
     /// The same without what is private: `words`, and what is private by its shape.
@@ -144,15 +160,14 @@ impl Page {
         self.other.get_or_init(open).as_deref().map_err(Clone::clone)
     }
 
-    /// The capture with the change of a finding made, by the position of the finding; `None` where there is no such finding.
-    pub(crate) fn replayed(&self, position: usize) -> Option<Replayed> {
-        let finding = self.check().diagnosis.findings.get(position)?;
+    /// The capture replayed with `change`, by `make` unless it is what was replayed last.
+    pub(crate) fn replayed(&self, change: &str, make: impl FnOnce() -> Replayed) -> Arc<Replayed> {
         let mut kept = self.replayed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, replayed)) = kept.as_ref().filter(|(at, _)| *at == position) {
-            return Some(replayed.clone());
+        if let Some((_, replayed)) = kept.as_ref().filter(|(known, _)| known == change) {
+            return Arc::clone(replayed);
         }
-        let replayed = self.session.retimed(finding).map(Arc::new);
-        *kept = Some((position, replayed.clone()));
-        Some(replayed)
+        let replayed = Arc::new(make());
+        *kept = Some((change.to_owned(), Arc::clone(&replayed)));
+        replayed
     }
 }

@@ -1,13 +1,16 @@
-//! The timeline that the capture would become with the change of a finding made, beside today's. Predicted, and only where
-//! the replay explains the capture.
+//! The timeline that the capture would become with the change of a finding made, or with changes that are typed, beside
+//! today's. Predicted, and only where the replay explains the capture.
 
 use crate::answer::Refusal;
 use crate::beside::{Bit, Half, Names, drawn};
-use crate::page::Page;
+use crate::page::{Page, Replayed};
 use crate::request::Request;
-use ridgeline::{Moved, Retimed};
+use crate::tables;
+use ridge_report::json as report;
+use ridgeline::{Change, Changed, Moved, Retimed};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// What no replay covers, whatever the capture.
 const LIMITS: [&str; 3] = [
@@ -16,25 +19,64 @@ const LIMITS: [&str; 3] = [
     "the host's calls are drawn whole: what a call calls in turn moves with it",
 ];
 
-/// `replay?finding=N&step=ROW&from=NS&to=NS`: the capture and its replay, of one step where steps are marked: the one in the
-/// middle unless one is named.
+/// Changes that may be typed at once.
+const MOST_CHANGES: usize = 50;
+
+/// `replay?finding=N&step=ROW&from=NS&to=NS`, or `replay?changes=LINES&…`: the capture and its replay, of one step where steps
+/// are marked: the one in the middle unless one is named.
 pub(crate) fn replay(page: &Page, request: &Request) -> Result<Value, Refusal> {
-    let position = request.needed::<usize>("finding")?;
-    let absent = || Refusal::absent(format!("there is no finding {position}"));
-    let found = match page.replayed(position).ok_or_else(absent)? {
-        Ok(found) => found,
-        Err(why) => return Ok(json!({ "finding": position, "predicted": true, "refused": why })),
+    let (mut answer, replayed) = match request.get("changes") {
+        Some(lines) => typed(page, lines)?,
+        None => of_finding(page, request.needed("finding")?)?,
     };
-    let step = step(&found, request.number("step")?)?;
-    let between = step.map_or_else(|| whole(&found), |step| [step.captured, step.replayed]);
+    answer["predicted"] = json!(true);
+    answer["refused"] = json!(replayed.retimed.as_ref().err());
+    if let Ok(found) = &replayed.retimed {
+        let picture = picture(page, found, request)?;
+        let (Value::Object(answer), Value::Object(picture)) = (&mut answer, picture) else { return Ok(answer) };
+        answer.extend(picture);
+    }
+    Ok(answer)
+}
+
+fn of_finding(page: &Page, position: usize) -> Result<(Value, Arc<Replayed>), Refusal> {
+    let absent = || Refusal::absent(format!("there is no finding {position}"));
+    let finding = page.check().diagnosis.findings.get(position).ok_or_else(absent)?;
+    let make = || Replayed { retimed: page.session().retimed(finding), answer: None };
+    Ok((json!({ "finding": position }), page.replayed(&format!("finding {position}"), make)))
+}
+
+/// Changes as `ridgeline what-if` takes them, one a line and without dashes: `scale gemm*=2x`.
+fn typed(page: &Page, lines: &str) -> Result<(Value, Arc<Replayed>), Refusal> {
+    let lines: Vec<&str> = lines.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.is_empty() || lines.len() > MOST_CHANGES {
+        return Err(Refusal::bad(format!("expected 1 to {MOST_CHANGES} changes, found {}", lines.len())));
+    }
+    let changes = lines.iter().map(|line| Change::read(line)).collect::<Result<Vec<_>, _>>().map_err(Refusal::bad)?;
+    let make = || {
+        let Changed { answer, retimed } = page.session().changed(&changes);
+        Replayed { retimed, answer: Some(answer) }
+    };
+    let replayed = page.replayed(&format!("typed\n{}", lines.join("\n")), make);
+    let said = replayed.answer.as_ref().map(|answer| {
+        json!({
+            "finding": null,
+            "sections": answer.sections.iter().map(report::section).collect::<Vec<_>>(),
+            "changes": tables::listed(page, &answer.changes),
+        })
+    });
+    Ok((said.unwrap_or_default(), replayed))
+}
+
+/// Both timelines, and how well the replay explains the capture.
+fn picture(page: &Page, found: &Retimed, request: &Request) -> Result<Value, Refusal> {
+    let step = step(found, request.number("step")?)?;
+    let between = step.map_or_else(|| whole(found), |step| [step.captured, step.replayed]);
     let mut names = Names::default();
     let [captured, replayed] =
-        [Side::Captured, Side::Replayed].map(|side| half(page, &found, side, between, &mut names));
+        [Side::Captured, Side::Replayed].map(|side| half(page, found, side, between, &mut names));
     let long = between.map(|(start, end)| end.saturating_sub(start));
     let mut answer = drawn([captured, replayed], &names, request)?;
-    answer["finding"] = json!(position);
-    answer["predicted"] = json!(true);
-    answer["refused"] = Value::Null;
     let numbers: FxHashMap<u32, i64> =
         page.session().trace().steps.iter().map(|step| (step.event, step.number)).collect();
     answer["step"] = json!(step.map(|step| json!({ "row": step.row, "number": numbers.get(&step.row) })));

@@ -1,11 +1,12 @@
 //! Which address has which answer.
 
 use crate::answer::{Answer, Refusal};
+use crate::interest::Interest;
 use crate::page::Page;
 use crate::request::Request;
 use crate::{
     beside, capture, charts, collectives, compare, durations, event, export, findings, flame, hlo, idle, memory,
-    offload, replay, scaling, search, selection, source, subjects, tables, timeline,
+    offload, query, replay, scaling, search, selection, source, subjects, tables, timeline,
 };
 use serde_json::Value;
 
@@ -15,11 +16,17 @@ impl Page {
     /// # Errors
     /// [`Refusal`] where the address means nothing, or nothing that the capture has.
     pub fn answer(&self, address: &str) -> Result<Answer, Refusal> {
+        self.answer_while(address, &Interest::default())
+    }
+
+    /// The same, given up where `interest` is lost before a program has answered.
+    pub(crate) fn answer_while(&self, address: &str, interest: &Interest) -> Result<Answer, Refusal> {
         let request = Request::parse(address);
         match request.parts()[..] {
             ["tile", track, level, index] => timeline::one(self, track, level, index),
             ["tiles"] => timeline::several(self, &request),
             ["export"] => export::export(self, &request),
+            ["query", ..] => query::query(self, &request, interest),
             _ => self.document(address).map(|value| Answer::json(&value)),
         }
     }

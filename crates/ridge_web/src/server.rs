@@ -7,6 +7,7 @@ mod guard;
 mod opened;
 mod policy;
 
+use crate::interest::Interest;
 use crate::request::Request as Address;
 use crate::{INDEX, Kind, Page, Refusal};
 use flate2::Compression;
@@ -135,7 +136,10 @@ async fn answered(served: Arc<Served>, request: Request<Incoming>) -> Result<Res
         Ok(guard::Wants::Page) => page(packs),
         Ok(guard::Wants::Answer(address)) => {
             let address = request.uri().query().map_or(address.clone(), |query| format!("{address}?{query}"));
-            made(move || answer(&served.opened, &address, packs)).await
+            // A browser that goes away drops this, and with it what keeps the interest.
+            let interest = Interest::default();
+            let _held = interest.held();
+            made(move || answer(&served.opened, &address, packs, &interest)).await
         }
         Ok(guard::Wants::Open) => match opening(&served.opened, request).await {
             Ok(response) => response,
@@ -156,12 +160,12 @@ async fn made(make: impl FnOnce() -> Result<Response<Full<Bytes>>, Refusal> + Se
     }
 }
 
-fn answer(opened: &Opened, address: &str, packs: bool) -> Result<Response<Full<Bytes>>, Refusal> {
+fn answer(opened: &Opened, address: &str, packs: bool, interest: &Interest) -> Result<Response<Full<Bytes>>, Refusal> {
     if address == "captures" {
         return Ok(json(&opened.listed()));
     }
     let (page, address) = opened.find(address)?;
-    let answer = page.answer(address)?;
+    let answer = page.answer_while(address, interest)?;
     // A file for another tool may be large, and goes no farther than this machine.
     Ok(response(200, answer.kind.media_type(), answer.body, packs && answer.kind != Kind::File))
 }

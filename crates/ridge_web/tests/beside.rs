@@ -179,3 +179,27 @@ fn a_finding_has_a_predicted_timeline_or_a_reason() {
     assert!(shown > 0 && refused > 0, "{shown} {refused}");
     assert_eq!(page.answer("replay?finding=99").map_err(|refusal| refusal.status), Err(404));
 }
+
+/// Changes that are typed: the numbers of `ridgeline what-if`, and the timeline; words that mean nothing are refused.
+#[test]
+fn typed_changes_have_a_predicted_timeline() {
+    let path = ridge_test::real("xplane").join("mi300_te_fused_attn.xplane.pb");
+    let page = Page::new(Session::open(&[path], &OpenOptions::default()).expect("a capture"));
+    let number = |value: &Value| value.as_i64().expect("a number");
+    let kernel = whole(&page, "table/stats/kernel?limit=1")["rows"][0][0].as_str().expect("a name").to_owned();
+    let saved = |change: &str| {
+        let answer = whole(&page, &format!("replay?changes={}", change.replace('%', "%25").replace('&', "%26")));
+        assert_eq!((&answer["predicted"], &answer["refused"]), (&json!(true), &Value::Null), "{answer}");
+        assert_eq!(answer["halves"].as_array().map(Vec::len), Some(2));
+        let concerned = number(&answer["changes"]["rows"][0][2]);
+        (concerned, number(&answer["captured_ns"]) - number(&answer["replayed_ns"]))
+    };
+    let (events, gone) = saved("remove *");
+    let (some, twice) = saved(&format!("scale {kernel}=2x"));
+    assert!(events > some && some > 0 && gone > twice && twice > 0, "{events} {some}: {gone} {twice}");
+    let nothing = whole(&page, "replay?changes=remove nothing is called so");
+    assert_eq!((nothing["refused"].is_string(), &nothing["halves"]), (true, &Value::Null));
+    let refused = |address: &str| page.answer(address).map_err(|refusal| refusal.message);
+    assert_eq!(refused("replay?changes=%0A"), Err("expected 1 to 50 changes, found 0".to_owned()));
+    assert_eq!(refused("replay?changes=scale a"), Err("expected NAME=TIMES, as in `gemm*=2x`".to_owned()));
+}

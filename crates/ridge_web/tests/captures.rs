@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 37] = [
+const PLAIN: [&str; 41] = [
     "capture",
     "findings",
     "timeline",
@@ -43,6 +43,10 @@ const PLAIN: [&str; 37] = [
     "beside",
     "beside?against=1",
     "replay?finding=0",
+    "replay?changes=remove *%0Ascale a*=2x",
+    "query?sql=select 1",
+    "query/tables",
+    "query/tables?of=raw.event",
     "event/4294967295",
     "counter/sample-0-0",
     "source?file=x.py",

@@ -3,70 +3,18 @@
 mod support;
 
 use flate2::read::GzDecoder;
-use ridge_web::server::{Offer, Server};
-use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::io::Read as _;
 use support::page_of;
-use tokio::sync::oneshot;
+use support::running::Running;
 
-/// A running server; it ends with the test.
-struct Running {
-    at: SocketAddr,
-    token: String,
-    end: Option<oneshot::Sender<()>>,
-    thread: Option<std::thread::JoinHandle<std::io::Result<()>>>,
-}
-
-impl Running {
-    fn start() -> Running {
-        let trace = r#"{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"<script>alert(1)</script>"}]}"#;
-        let page = page_of("trace.json", trace.as_bytes());
-        let server = Server::bind(page, Offer::default(), IpAddr::V4(Ipv4Addr::LOCALHOST), 0).expect("a port");
-        let address = server.address();
-        let (at, token) =
-            address.strip_prefix("http://").and_then(|rest| rest.split_once("/#token=")).expect("an address");
-        let (at, token) = (at.parse().expect("numbers"), token.to_owned());
-        let (end, ended) = oneshot::channel::<()>();
-        let thread = std::thread::spawn(move || server.run_until(async { drop(ended.await) }));
-        Running { at, token, end: Some(end), thread: Some(thread) }
-    }
-
-    /// Status, head and body of the answer to a request with these lines.
-    fn ask(&self, lines: &[&str]) -> (u16, String, Vec<u8>) {
-        self.send(lines, "")
-    }
-
-    /// The same with a body.
-    fn send(&self, lines: &[&str], body: &str) -> (u16, String, Vec<u8>) {
-        let mut connection = TcpStream::connect(self.at).expect("it listens");
-        let request = format!("{}\r\nConnection: close\r\n\r\n{body}", lines.join("\r\n"));
-        connection.write_all(request.as_bytes()).expect("sent");
-        let mut answer = Vec::new();
-        connection.read_to_end(&mut answer).expect("answered");
-        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
-        let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        (status, head, answer[end + 4..].to_vec())
-    }
-
-    /// The same for a path, as its own page would ask.
-    fn get(&self, path: &str) -> (u16, String, Vec<u8>) {
-        let token = format!("Authorization: Bearer {}", self.token);
-        self.ask(&[&format!("GET {path} HTTP/1.1"), &format!("Host: {}", self.at), &token])
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        drop(self.end.take());
-        let ended = self.thread.take().map(std::thread::JoinHandle::join);
-        assert!(matches!(ended, Some(Ok(Ok(())))), "it ends cleanly");
-    }
+fn started() -> Running {
+    let trace = r#"{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"<script>alert(1)</script>"}]}"#;
+    Running::of(page_of("trace.json", trace.as_bytes()))
 }
 
 #[test]
 fn its_own_page_is_answered() {
-    let server = Running::start();
+    let server = started();
     let (status, head, body) = server.get("/api/v1/capture");
     assert_eq!((status, head.contains("application/json")), (200, true), "{head}");
     let capture: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
@@ -77,7 +25,7 @@ fn its_own_page_is_answered() {
 
 #[test]
 fn without_its_token_nothing_is_said() {
-    let server = Running::start();
+    let server = started();
     let host = format!("Host: {}", server.at);
     let wrong = format!("Authorization: Bearer {}", "0".repeat(server.token.len()));
     for lines in [vec!["GET /api/v1/capture HTTP/1.1", &host], vec!["GET /api/v1/capture HTTP/1.1", &host, &wrong]] {
@@ -90,7 +38,7 @@ fn without_its_token_nothing_is_said() {
 
 #[test]
 fn names_of_others_and_their_pages_are_refused() {
-    let server = Running::start();
+    let server = started();
     let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
     let get = "GET /api/v1/capture HTTP/1.1";
     assert_eq!(server.ask(&[get, "Host: evil.example", &token]).0, 403);
@@ -101,7 +49,7 @@ fn names_of_others_and_their_pages_are_refused() {
 
 #[test]
 fn no_path_leads_to_a_file() {
-    let server = Running::start();
+    let server = started();
     for path in [
         "/etc/passwd",
         "/../../../../etc/passwd",
@@ -120,7 +68,7 @@ fn no_path_leads_to_a_file() {
 
 #[test]
 fn nothing_can_be_changed() {
-    let server = Running::start();
+    let server = started();
     let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
         let (status, head, _) = server.ask(&[&format!("{method} /api/v1/capture HTTP/1.1"), &host, &token]);
@@ -132,7 +80,7 @@ fn nothing_can_be_changed() {
 
 #[test]
 fn browsers_are_told_to_run_nothing_else() {
-    let server = Running::start();
+    let server = started();
     let (status, head, body) = server.ask(&["GET / HTTP/1.1", &format!("Host: {}", server.at)]);
     assert_eq!(status, 200);
     for said in ["default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "nosniff", "no-referrer"] {
@@ -144,7 +92,7 @@ fn browsers_are_told_to_run_nothing_else() {
 
 #[test]
 fn large_answers_are_packed_where_that_is_understood() {
-    let server = Running::start();
+    let server = started();
     let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
     let (_, plain_head, plain) = server.get("/api/v1/capture");
     let (status, head, packed) =
@@ -157,7 +105,7 @@ fn large_answers_are_packed_where_that_is_understood() {
 
 #[test]
 fn a_file_of_the_page_is_opened_beside_the_capture() {
-    let server = Running::start();
+    let server = started();
     let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
     let own = format!("Origin: http://{}", server.at);
     let other = r#"{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"other"}]}"#;
@@ -196,7 +144,7 @@ fn a_file_of_the_page_is_opened_beside_the_capture() {
 
 #[test]
 fn the_capture_goes_to_another_viewer_as_a_file() {
-    let server = Running::start();
+    let server = started();
     let (status, _, body) = server.get("/api/v1/export?to=chrome");
     let trace: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
     let names = trace["traceEvents"].as_array().expect("events").iter().map(|event| &event["name"]);

@@ -125,4 +125,4 @@ pub use subject::SubjectText;
 pub use tested::{TestedPredictions, tested};
 pub use threads::start_threads;
 pub use trial::{Ending, Judged, Tested, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
-pub use what_if::{Change, Effect, OtherDevice, WhatIf};
+pub use what_if::{Change, Changed, Effect, OtherDevice, WhatIf};

@@ -6,7 +6,7 @@ pub use device::OtherDevice;
 
 use crate::error::OpenError;
 use crate::session::Session;
-use ridge_replay::{Action, Baseline, Basis, Edit, Options, PerStep, Prediction, Replay};
+use ridge_replay::{Action, Baseline, Basis, Edit, Options, PerStep, Prediction, Replay, Retimed};
 use ridge_table::{Basis as Source, Columns, Fact, FactValue, Note, Section, Table, Unit};
 use ridge_trace::{EventKind, NONE, Trace, TrackKind};
 use ridge_units::Nanos;
@@ -34,6 +34,46 @@ pub enum Effect {
     /// No call waits for the copies of that name.
     Overlap,
 }
+
+impl Change {
+    /// Reads `NAME=TIMES` of work that is so many times as fast: `gemm*=2x`, `gemm*=2`.
+    ///
+    /// # Errors
+    /// What was expected and found, as a sentence without a period.
+    pub fn speed(text: &str) -> Result<(String, f32), String> {
+        let (name, times) = text.rsplit_once('=').ok_or("expected NAME=TIMES, as in `gemm*=2x`")?;
+        let times: f32 =
+            times.trim_end_matches('x').parse().map_err(|_| format!("expected a number, found `{times}`"))?;
+        if !(times.is_finite() && (1e-3..=1e6).contains(&times)) {
+            return Err(format!("expected 0.001 to 1000000 times, found {times}"));
+        }
+        Ok((name.to_owned(), times))
+    }
+
+    /// Reads an option of `ridgeline what-if` without its dashes: `remove copy*`, `scale gemm*=2x`, `scale-host load*=4x`,
+    /// `no-wait cudaStreamSynchronize`, `overlap transfers`.
+    ///
+    /// # Errors
+    /// As for [`Change::speed`].
+    pub fn read(text: &str) -> Result<Change, String> {
+        let (word, rest) = text.trim().split_once(' ').ok_or_else(|| format!("expected {EFFECTS}, found `{text}`"))?;
+        let rest = rest.trim();
+        let faster = |effect: fn(f32) -> Effect| Change::speed(rest).map(|(name, times)| (name, effect(times)));
+        let (pattern, effect) = match word {
+            "remove" => (rest.to_owned(), Effect::Remove),
+            "scale" => faster(Effect::Faster)?,
+            "scale-host" => faster(Effect::HostFaster)?,
+            "no-wait" => (rest.to_owned(), Effect::NoWait),
+            "overlap" if rest == "transfers" => ("*".to_owned(), Effect::Overlap),
+            _ => return Err(format!("expected {EFFECTS}, found `{text}`")),
+        };
+        Ok(Change { pattern, effect })
+    }
+}
+
+/// What [`Change::read`] reads.
+const EFFECTS: &str =
+    "`remove NAME`, `scale NAME=TIMES`, `scale-host NAME=TIMES`, `no-wait NAME` or `overlap transfers`";
 
 impl Effect {
     fn action(self) -> Action {
@@ -70,7 +110,26 @@ pub struct WhatIf {
     pub notes: Vec<Note>,
 }
 
+/// Changes, what they would save, and when everything would have run with them.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// What they would save.
+    pub answer: WhatIf,
+    /// When everything would have run; else why nothing may be shown, a sentence without a period.
+    pub retimed: Result<Retimed, String>,
+}
+
 impl Session {
+    /// What `changes` would save together, and when everything would have run with them.
+    pub fn changed(&self, changes: &[Change]) -> Changed {
+        let trace = self.trace();
+        let replay = Replay::new(trace, &Options::default());
+        let edits: Vec<Edit> = changes.iter().map(|change| edit(trace, change)).collect();
+        let sections = vec![prediction(&replay.apply(&edits)), baseline(replay.baseline())];
+        let answer = WhatIf { sections, changes: table(trace, changes, &edits), elsewhere: None, notes: Vec::new() };
+        Changed { answer, retimed: replay.retimed(&edits).map_err(|reason| reason.to_string()) }
+    }
+
     /// What `changes` would save together, on `device` where one is given.
     ///
     /// # Errors
@@ -359,6 +418,26 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn changes_are_read_as_options_are() {
+        let read = |text: &str| match Change::read(text) {
+            Ok(change) => format!("{}: {}", change.pattern, change.effect.words()),
+            Err(why) => why,
+        };
+        for (text, expected) in [
+            ("remove copy *", "copy *: removed"),
+            ("scale a=b=2x", "a=b: 2 times as fast"),
+            ("scale-host load*=0.5", "load*: host 0.5 times as fast"),
+            ("no-wait *Sync*", "*Sync*: without waiting"),
+            ("overlap transfers", "*: not waited for"),
+            ("scale a", "expected NAME=TIMES, as in `gemm*=2x`"),
+            ("scale a=0", "expected 0.001 to 1000000 times, found 0"),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+        assert!(["remove", "drop x", "overlap x"].iter().all(|text| Change::read(text).is_err()));
     }
 
     #[test]

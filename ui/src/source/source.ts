@@ -15,7 +15,8 @@ export interface Source {
 
 /** A question that has no answer here; `hint` says what to do. */
 export class NoAnswer extends Error {
-  constructor(message: string, readonly hint?: string | undefined) {
+  /** `raw` is what the server said, to the letter. */
+  constructor(message: string, readonly hint?: string | undefined, readonly raw?: { error: string; hints: string[] } | undefined) {
     super(message);
   }
 }
@@ -82,8 +83,13 @@ export class HttpSource implements Source {
     return (await this.ask(keyOf(path, query))).arrayBuffer();
   }
 
-  private ask(key: string): Promise<Response> {
-    return this.fetch(this.at === 0 ? key : `at/${this.at}/${key}`);
+  /** The answer, made anew and not kept; given up when `until` says so. */
+  async fresh<T>(path: string, query: Query, until: AbortSignal): Promise<T> {
+    return (await this.ask(keyOf(path, query), { signal: until })).json() as Promise<T>;
+  }
+
+  private ask(key: string, how: RequestInit = {}): Promise<Response> {
+    return this.fetch(this.at === 0 ? key : `at/${this.at}/${key}`, how);
   }
 
   private async fetch(key: string, how: RequestInit = {}): Promise<Response> {
@@ -105,7 +111,7 @@ async function said(answer: Response): Promise<NoAnswer> {
   try {
     const body = (await answer.json()) as { error?: string; hints?: string[] };
     const text = body.error ?? `the server answered ${answer.status}`;
-    return new NoAnswer(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`, body.hints?.join(" ") || undefined);
+    return new NoAnswer(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`, body.hints?.join(" ") || undefined, body.error === undefined ? undefined : { error: body.error, hints: body.hints ?? [] });
   } catch {
     return new NoAnswer(answer.status === 404 ? "This capture has no such view." : `The server answered ${answer.status}.`);
   }

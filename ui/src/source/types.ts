@@ -55,6 +55,9 @@ export interface TableAnswer {
   facts?: (Fact | Section)[];
 }
 
+/** `cut` says what is left out, if anything is. */
+export interface QueryAnswer extends TableAnswer { cut: string | null; took_ns: number }
+
 /** Row, start, duration, track, lane. */
 export type EventRef = [number, number, number, number | string, number?];
 

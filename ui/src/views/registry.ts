@@ -10,6 +10,7 @@ import Idle from "./idle";
 import Memory from "./memory";
 import Offload from "./offload";
 import Overview from "./overview";
+import Query from "./query";
 import Roofline from "./roofline";
 import Scaling from "./scaling";
 import Source from "./source";
@@ -34,10 +35,11 @@ const hasEvents = (capture: Capture) => capture.has["events"] !== false;
 
 export const VIEWS: readonly View[] = [
   { id: "overview", title: "Overview", about: "Lost data, time breakdown, bottlenecks", component: Overview },
-  { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline, when: hasEvents },
+  { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline, when: (capture) => hasEvents(capture) || capture.has["counters"] === true },
   { id: "tables", title: "Tables", about: "All totals, by any grouping", component: Tables },
+  { id: "query", title: "Query", about: "SQL over everything recorded", component: Query, when: (capture) => capture.has["query"] === true },
   { id: "findings", title: "Findings", about: "Bottlenecks and fixes", component: Findings, when: (capture) => hasEvents(capture) || capture.has["memory"] === true || capture.has["profiles"] !== true },
-  { id: "whatif", title: "What if", about: "The predicted timeline with the change of a finding made", component: WhatIf, when: (capture) => capture.has["devices"] !== false && hasEvents(capture) },
+  { id: "whatif", title: "What if", about: "The predicted timeline with a change made, a finding's or your own", component: WhatIf, when: (capture) => capture.has["devices"] !== false && hasEvents(capture) },
   { id: "steps", title: "Steps", about: "Step times, and two steps beside each other", component: Steps, when: (capture) => capture.has["several_steps"] === true },
   { id: "compare", title: "Compare", about: "Changes from another capture, with their significance", component: Compare, when: (capture) => capture.has["compare"] === true },
   { id: "roofline", title: "Roofline", about: "Operations compared with the device's limits", component: Roofline, when: (capture) => hasEvents(capture) || capture.has["profiles"] === true },

@@ -79,6 +79,25 @@ export const TESTS = [
     assert.deepEqual(wrong, []);
     await close();
   }],
+  ["what if: own changes are typed, replayed together, and kept in the address", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/whatif");
+    await page.getByRole("button", { name: "Own changes" }).click();
+    await page.getByText("Add a change to see").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("gemm*");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("heading", { name: "Today and predicted" }).waitFor();
+    await page.getByLabel("Change", { exact: true }).selectOption("remove");
+    await page.getByLabel("Name", { exact: true }).fill("copy.12");
+    await page.getByLabel("Name", { exact: true }).press("Enter");
+    await page.getByRole("region", { name: "Changes" }).getByText(/^remove copy\.12 <img/).first().waitFor();
+    assert.match(await page.getByRole("region", { name: "Prediction", exact: true }).innerText(), /predicted\s+Saves\s+about 2 ms/);
+    await page.waitForURL(/changes=scale\+gemm\*%3D2x%0Aremove\+copy\.12/);
+    await page.reload();
+    await page.getByRole("button", { name: "Take back scale gemm*=2x" }).click();
+    await until(page, () => document.querySelectorAll(".own li").length === 1);
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
   ["timeline: how long the events like the chosen one are, by length, over time and by step", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/timeline?event=40");
     const like = page.locator(".like");

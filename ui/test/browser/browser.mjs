@@ -34,6 +34,8 @@ export const launch = (name = "chromium") => BROWSERS[name].start(executable(nam
 export async function open(browser, address, options = {}) {
   const { width = 1280, height = 800, dark = false, offline = false, hasTouch = false } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", offline, hasTouch });
+  // Drawing without a GPU on a busy machine takes longer than Playwright waits.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => { if (message.type() === "error") wrong.push(`console: ${message.text()}`); });

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 
 const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
-export const VIEWS = ["overview", "timeline", "tables", "findings", "whatif", "steps", "compare", "roofline", "flame", "memory", "idle", "transfers", "source", "graph", "offload", "scaling"];
+export const VIEWS = ["overview", "timeline", "tables", "query", "findings", "whatif", "steps", "compare", "roofline", "flame", "memory", "idle", "transfers", "source", "graph", "offload", "scaling"];
 
 /** Why files that are saved are looked at in Chromium alone. */
 export const SAVES = "Firefox's driver does not tell of files that are saved";

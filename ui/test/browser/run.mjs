@@ -13,6 +13,7 @@ import { TESTS as ALONG } from "./along.mjs";
 import { TESTS as BESIDE } from "./beside.mjs";
 import { TESTS as PAGE } from "./page.mjs";
 import { TESTS as TIMELINE } from "./timeline.mjs";
+import { TESTS as QUERY } from "./query.mjs";
 import { TESTS as TABLES } from "./tables.mjs";
 import { TESTS as KEYBOARD } from "./keyboard.mjs";
 import { TESTS as PICTURES } from "./pictures.mjs";
@@ -21,6 +22,8 @@ import { TESTS as REAL } from "./real.mjs";
 import { TESTS as HOSTILE } from "./hostile.mjs";
 
 const options = parse(process.argv.slice(2));
+/** A test that ends no earlier hangs; on a busy machine one that opens every view takes minutes. */
+const PATIENCE = 300_000;
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
 if (executable(options.browser) === undefined) {
@@ -32,11 +35,11 @@ const browser = await launch(options.browser);
 // Playwright asks Firefox by `eval`, which the page's own policy forbids; what needs that policy is tested in Chromium.
 const mock = await serve({ evals: options.browser !== "chromium" });
 const at = { ...options, browser, name: options.browser, address: mock.address, ridgeline: existsSync(options.ridgeline) ? options.ridgeline : undefined };
-for (const [name, test] of [...PAGE, ...ABSENT, ...ALONG, ...BESIDE, ...TIMELINE, ...TABLES, ...KEYBOARD, ...PICTURES(at), ...REPORT(at), ...REAL(at), ...HOSTILE(at)]) {
+for (const [name, test] of [...PAGE, ...ABSENT, ...ALONG, ...BESIDE, ...TIMELINE, ...TABLES, ...QUERY, ...KEYBOARD, ...PICTURES(at), ...REPORT(at), ...REAL(at), ...HOSTILE(at)]) {
   if (options.only !== undefined && !name.includes(options.only)) continue;
   const begun = Date.now();
   try {
-    const skipped = await limited(test(at), 60_000);
+    const skipped = await limited(test(at), PATIENCE);
     if (typeof skipped === "string") {
       counts.skipped += 1;
       console.log(`skipped: ${name}: ${skipped}`);

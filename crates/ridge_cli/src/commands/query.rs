@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::output::write_stdout;
 use anstream::ColorChoice;
 use clap::{Args, Command as CommandLine};
+use ridge_record::{find_program, search_path};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,10 +60,12 @@ pub(crate) fn compare_hosts(paths: &[PathBuf], format: &str) -> Failure {
     replaced_by(Command::new(&program).args(paths).args(["--fleet", "--format", format]), &program)
 }
 
-fn program() -> Option<PathBuf> {
+/// Where the program is: beside this one, else on the path.
+pub(crate) fn program() -> Option<PathBuf> {
     let beside = env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned));
-    let path = env::var_os("PATH").unwrap_or_default();
-    found(beside.into_iter().chain(env::split_paths(&path)))
+    // A relative folder of the path would find what lies in the directory of a stranger's capture.
+    let folders = beside.into_iter().chain(search_path()).filter(|folder| folder.is_absolute());
+    find_program(Path::new(PROGRAM), folders)
 }
 
 fn not_installed() -> Failure {
@@ -70,40 +73,9 @@ fn not_installed() -> Failure {
         .hint("`make query` in a checkout builds it; `cargo install --path query` installs it")
 }
 
-fn found(folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    // A relative folder of the path would find what lies in the directory of a stranger's capture.
-    let absolute = folders.filter(|folder| folder.is_absolute());
-    absolute.map(|folder| folder.join(PROGRAM)).find(|path| is_program(path))
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
 /// Lets `command` take the place of this process, with its signals and its exit status; the failure where it cannot.
 fn replaced_by(command: &mut Command, program: &Path) -> Failure {
     use std::os::unix::process::CommandExt as _;
     let error = command.exec();
     Failure::io("cannot run the program", &error).at(program)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    #[test]
-    fn the_first_program_of_an_absolute_folder_is_taken() {
-        let (first, second) = (tempfile::tempdir().expect("room"), tempfile::tempdir().expect("room"));
-        // Neither a directory nor a file that nobody may run is a program.
-        fs::create_dir(first.path().join(PROGRAM)).expect("room");
-        let program = second.path().join(PROGRAM);
-        fs::write(&program, "#!/bin/sh\n").expect("room");
-        let folders = || [PathBuf::from("."), first.path().to_owned(), second.path().to_owned()].into_iter();
-        assert_eq!(found(folders()), None);
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("its owner");
-        assert_eq!(found(folders()), Some(program));
-    }
 }

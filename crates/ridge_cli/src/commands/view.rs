@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::output::{tell_losses, write_stdout};
 use crate::timings::Timings;
 use clap::{Args, ValueHint};
-use ridge_web::Page;
 use ridge_web::server::{Offer, Server};
+use ridge_web::{Page, QueryProgram};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -63,7 +63,10 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     let mut offer =
         Offer { sessions: Vec::new(), options: super::options(&arguments.input, arguments.ceilings.choice()) };
     arguments.input.paths.iter().for_each(|path| offer.sessions.extend(told_sessions(path)));
-    let page = Page::new(session).of(&arguments.input.paths).against(&arguments.against);
+    let page = Page::new(session)
+        .of(&arguments.input.paths)
+        .against(&arguments.against)
+        .querying(query_program(&arguments.input));
     let server = Server::bind(page, offer, arguments.host, arguments.port)
         .map_err(|error| Failure::io(&format!("cannot listen at {}", place(arguments)), &error))?;
     let address = server.address();
@@ -78,6 +81,11 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     tell("Ctrl-C ends it");
     timings.phase("serve", || server.run()).map_err(|error| Failure::io("cannot serve the page", &error))?;
     Ok(Ending::Code(0))
+}
+
+/// What answers SQL on the page, opening captures as this command does; `None` where it is not installed.
+fn query_program(input: &InputArguments) -> Option<QueryProgram> {
+    Some(QueryProgram::new(super::query::program()?).reading(input.read_as.clone(), input.max_unpacked))
 }
 
 fn place(arguments: &ViewArguments) -> String {

@@ -25,11 +25,11 @@ pub(crate) struct WhatIfArguments {
     remove: Vec<String>,
 
     /// Scale the speed of this work: `gemm*=2x`
-    #[arg(long, value_name = "NAME=TIMES", value_parser = faster)]
+    #[arg(long, value_name = "NAME=TIMES", value_parser = Change::speed)]
     scale: Vec<(String, f32)>,
 
     /// Scale the speed of the host's own time between calls within these ranges: `load*=4x`
-    #[arg(long = "scale-host", alias = "host", value_name = "NAME=TIMES", value_parser = faster)]
+    #[arg(long = "scale-host", alias = "host", value_name = "NAME=TIMES", value_parser = Change::speed)]
     host: Vec<(String, f32)>,
 
     /// These calls return without waiting for the device
@@ -67,16 +67,6 @@ Examples:
 enum Overlap {
     /// Copies that calls wait for
     Transfers,
-}
-
-/// A name and how many times as fast: `gemm*=2x`, `gemm*=2`.
-fn faster(text: &str) -> Result<(String, f32), String> {
-    let (name, times) = text.rsplit_once('=').ok_or("expected NAME=TIMES, as in `gemm*=2x`")?;
-    let times: f32 = times.trim_end_matches('x').parse().map_err(|_| format!("expected a number, found `{times}`"))?;
-    if !(times.is_finite() && (1e-3..=1e6).contains(&times)) {
-        return Err(format!("expected 0.001 to 1000000 times, found {times}"));
-    }
-    Ok((name.to_owned(), times))
 }
 
 /// Runs the command.

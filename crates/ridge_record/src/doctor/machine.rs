@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::programs::{find_program, search_path};
 use rustix::fs::statvfs;
 use rustix::process::{Resource, getrlimit};
 
@@ -59,13 +60,8 @@ impl Machine {
 
     /// The executable `name`.
     pub(super) fn tool(&self, name: &str) -> Option<PathBuf> {
-        self.path.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+        find_program(Path::new(name), self.path.iter().cloned())
     }
-}
-
-/// Executables are looked for in these folders.
-fn search_path() -> Vec<PathBuf> {
-    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
 /// Docker and Podman leave a file; others name themselves in the environment of what they start.

@@ -4,7 +4,7 @@
 //! capture is closed, at the latest when the server ends. Nothing is written anywhere else, and what is opened by its place
 //! in a list was found before the server began: no question names a path.
 
-use crate::{Page, Refusal};
+use crate::{Page, QueryProgram, Refusal};
 use ridgeline::{OpenOptions, Session};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -132,7 +132,7 @@ impl Opened {
                 false => refusal,
             }
         })?;
-        let page = Arc::new(Page::new(page).dropped(folder.is_some()));
+        let page = Arc::new(Page::new(page).querying(self.first.query.clone()).dropped(folder.is_some()));
         let mut beside = self.beside();
         beside.last += 1;
         let id = beside.last;
@@ -143,8 +143,9 @@ impl Opened {
         Ok(id)
     }
 
-    /// Closes all but the first, and removes their files.
+    /// Closes all but the first, removes their files, and ends what still answers.
     pub(super) fn close(&self) {
+        self.first.query.iter().for_each(QueryProgram::end);
         self.beside().captures.clear();
     }
 }

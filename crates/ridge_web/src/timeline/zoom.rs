@@ -14,7 +14,7 @@ pub(super) const MOST_LEVEL: u32 = 62 - COLUMNS_LOG2;
 /// What tiles are cut from.
 #[derive(Debug)]
 pub(crate) struct Timeline {
-    /// First start and last end of all events, nanoseconds on the trace clock.
+    /// First start and last end of all events, else first and last sample, nanoseconds on the trace clock.
     pub(super) span: (i64, i64),
     /// The lanes of every track.
     pub(super) lanes: Vec<Lanes>,
@@ -33,8 +33,13 @@ impl Timeline {
         let lanes = trace.tracks.par_iter().map(|track| Lanes::new(&trace.events, track.rows.clone(), of(track)));
         let lanes: Vec<Lanes> = lanes.collect();
         let first = trace.tracks.iter().filter(|track| !track.rows.is_empty());
-        let first = first.map(|track| trace.events.start_ns[track.rows.start as usize]).min().unwrap_or(0);
-        let last = lanes.iter().filter_map(|lanes| lanes.last_end).max().unwrap_or(first);
+        let first = first.map(|track| trace.events.start_ns[track.rows.start as usize]).min();
+        // The log of a monitor has samples alone.
+        let samples = || trace.counters.time_ns.iter().copied();
+        let last = lanes.iter().filter_map(|lanes| lanes.last_end).max();
+        let last = last.or_else(|| samples().max().filter(|_| first.is_none()));
+        let first = first.or_else(|| samples().min()).unwrap_or(0);
+        let last = last.unwrap_or(first);
         Timeline { span: (first, last.max(first)), lanes, cuts: Cuts::default() }
     }
 

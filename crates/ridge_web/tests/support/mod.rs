@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod running;
+
 use ridge_web::Page;
 use ridgeline::{OpenOptions, Session};
 use serde_json::Value;

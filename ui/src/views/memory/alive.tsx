@@ -23,6 +23,9 @@ export function AliveAt({ allocator, at, step }: { allocator: string; at: number
   return shown === undefined ? <Awaited /> : <Alive title={`Alive at ${instant(shown.at_ns, step)}`} held={shown.alive} unknown={shown.unknown_bytes} />;
 }
 
+/** The owner; a frame of no known file has only its function. */
+const madeBy = (one: Held) => (one.owner !== "" ? one.owner : one.stack[0] ?? "unknown").replace(/^\?\?:0 /, "");
+
 export function Alive({ title, held, unknown }: { title: string; held: readonly Held[]; unknown: number }) {
   const whole = held.reduce((sum, one) => sum + one.bytes, unknown);
   return (
@@ -32,7 +35,7 @@ export function Alive({ title, held, unknown }: { title: string; held: readonly 
         <thead><tr><th class="n">Bytes</th><th class="n">Blocks</th><th class="n">Since</th><th>Made by</th></tr></thead>
         <tbody>
           {held.slice(0, LISTED).map((one) => (
-            <tr><td class="n"><Meter share={one.bytes / Math.max(1, whole)} />{bytes(one.bytes)}</td><td class="n">{count(one.blocks)}</td><td class="n">{time(one.since_ns)}</td><td class="name" title={one.stack.map(visible).join("\n")}>{visible(one.owner !== "" ? one.owner : one.stack[0] ?? "not said")}</td></tr>
+            <tr><td class="n"><Meter share={one.bytes / Math.max(1, whole)} />{bytes(one.bytes)}</td><td class="n">{count(one.blocks)}</td><td class="n">{time(one.since_ns)}</td><td class="name" title={one.stack.map(visible).join("\n")}>{visible(madeBy(one))}</td></tr>
           ))}
           {unknown > 0 && <tr><td class="n">{bytes(unknown)}</td><td /><td /><td class="quiet">from before the capture, or of unknown origin</td></tr>}
           {held.length === 0 && unknown <= 0 && <tr><td colSpan={4} class="quiet">Nothing is allocated.</td></tr>}

@@ -128,7 +128,7 @@ function Boards({ region, device }: { region: Region; device: string }) {
               <text x={left - 8} y={y + 4} text-anchor="end">{isNarrow ? board.id : board.name}{board.unverified.length > 0 ? "*" : ""}</text>
               <line x1={x(board.p10_ns)} x2={x(board.p90_ns)} y1={y} y2={y} />
               <circle cx={x(board.p50_ns)} cy={y} r={4.5} />
-              <text x={width - right + 8} y={y + 4}>{isNarrow ? time(board.p50_ns) : `${time(board.p50_ns)}  × ${factor(board.speedup.p50)}${board.bound === null ? "" : `  ${board.bound}`}`}</text>
+              <text x={width - right + 8} y={y + 4}>{isNarrow ? time(board.p50_ns) : `${time(board.p50_ns)} · ${factor(board.speedup.p50)}×${board.bound === null ? "" : ` · ${board.bound}`}`}</text>
             </g>
           );
         })}

@@ -101,7 +101,7 @@ function Causes(props: { findings: Findings }) {
   return (
     <section aria-label="Bottlenecks">
       <h2>Bottlenecks</h2>
-      {causes.length === 0 && <p>No bottlenecks found{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not decide` : ""}. <a href={link("findings")}>All rules</a></p>}
+      {all.length === 0 && capture.value?.has["events"] === false ? <p>This capture has no events, so there was nothing to judge. <a href={link("findings")}>All rules</a></p> : causes.length === 0 && <p>No bottlenecks found{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not decide` : ""}. <a href={link("findings")}>All rules</a></p>}
       <div class="causes">{causes.slice(0, SHOWN).map((finding) => <Cause key={all.indexOf(finding)} at={all.indexOf(finding)} finding={finding} symptoms={all.filter((one) => one.because?.finding === all.indexOf(finding))} short />)}</div>
       {all.length > 0 && <p><a href={link("findings")}>{all.length > causes.slice(0, SHOWN).length ? `All ${plural(all.length, "finding")}` : "All findings and rules"}</a></p>}
     </section>

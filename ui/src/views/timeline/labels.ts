@@ -1,10 +1,20 @@
 // Names in the picture: of events that have room for one, and of rows where a picture is saved.
 
 import { fills, inkOn } from "../../draw/palette";
+import { short } from "../../format";
 import { type Row, rowsIn } from "./layout";
 import { clipped, LABEL, LETTER, RULER, type Sheet, topOf } from "./sheet";
 import { longest } from "./tile";
 import type { Piece } from "./tiles";
+
+/** What groups of one capture mostly have in common: it goes first where there is no room. */
+const COMMON = [/^\/device:/, / \([^()]*\)/, /(\.pt\.trace)?\.json(\.gz)?$|\.xplane\.pb$|\.sqlite$/];
+
+/** The name of a group in so many letters, so that groups can still be told apart. */
+export function groupName(name: string, letters: number): string {
+  const fitting = COMMON.reduce((left, part) => (left.length > letters ? left.replace(part, "") : left), name);
+  return short(fitting, letters);
+}
 
 /** Spans narrower than this have no room for a name. */
 const LEAST_NAMED = 22;

@@ -5,6 +5,7 @@ import { keep } from "../../address";
 import { plural, short, visible } from "../../format";
 import { GROUP_HEIGHT, PINNED, type Row, rowsIn } from "./layout";
 import { RULER, type TrackId } from "./sheet";
+import { groupName } from "./labels";
 import { fold, folded, hideTrack, pinTrack, raiseTrack, unfoldAll, unpinTrack } from "./state";
 
 /** Widths of the column of names, and about that of a letter, pixels. */
@@ -52,14 +53,14 @@ export function Names(props: { rows: readonly Row[]; scroll: number; height: num
           <div key={row.key} class={`tl-name ${row.kind}`} style={{ top: `${row.top - props.scroll}px`, height: `${row.height}px` }}>
             {row.kind === "group" ? (
               <button type="button" aria-expanded={row.folded !== true} onClick={() => fold(row.key)} style={{ height: `${GROUP_HEIGHT}px` }} title={visible(row.name)}>
-                <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><b>{short(visible(row.name), Math.floor(letters * BOLD))}</b>
+                <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><b>{groupName(visible(row.name), Math.floor(letters * BOLD))}</b>
               </button>
             ) : row.track !== undefined && row.track.lanes > 1 ? (
               <button type="button" aria-expanded={row.folded !== true} onClick={() => fold(row.key)} title={titleOf(row)}>
                 <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><span class="words">{cut(row.name)}</span>
               </button>
             ) : (
-              <span title={titleOf(row)}>{cut(row.name)}</span>
+              <span title={titleOf(row)}>{row.track === undefined ? groupName(visible(row.name), letters) : cut(row.name)}</span>
             )}
             {row.kind === "track" && row.track !== undefined && <Acts track={row.track.id} name={row.name} isPinned={row.group?.id === PINNED} />}
           </div>

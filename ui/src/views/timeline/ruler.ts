@@ -39,7 +39,8 @@ export function drawRuler(sheet: Sheet, steps: Steps, range: { from: number; to:
     context.fillStyle = inks.line;
     context.fillRect(x, RULER - 8, 1, 8);
     context.fillStyle = inks.quiet;
-    context.fillText(clock(tick, step), x + 4, 20);
+    const text = clock(tick, step);
+    if (x + 4 + context.measureText(text).width + 6 <= size.width) context.fillText(text, x + 4, 20);
   }
   drawStepNames(sheet, steps);
   if (range !== undefined) drawLength(sheet, range);
