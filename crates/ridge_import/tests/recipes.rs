@@ -66,6 +66,7 @@ const FOLLOWED: [Followed; 15] = [
         partial: &[
             "ui/src/source/types.ts",
             "crates/ridge_web/src/capture.rs",
+            "crates/ridge_web/src/report/part.rs",
             "crates/ridge_web/src/report/plan.rs",
             "docs/view.md",
         ],
