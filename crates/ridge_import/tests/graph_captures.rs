@@ -124,7 +124,10 @@ fn a_capture_that_fits_nothing_says_why() {
 
 #[test]
 fn a_capture_alone_is_a_trace() {
-    check(&[("bs_32", &capture(true))], &expect![[r#"
+    check(
+        &[("bs_32", &capture(true))],
+        &expect![[r#"
         note bs_32: no device activity was recorded, although kernels were launched: device activity and idle times are unknown
-    "#]]);
+    "#]],
+    );
 }
