@@ -48,7 +48,7 @@ impl Rank {
 }
 
 /// The rank whose folder has this name.
-pub(crate) fn rank_of_folder(name: &str) -> Option<u32> {
+pub fn rank_of_folder(name: &str) -> Option<u32> {
     let digits = name.strip_prefix(FOLDER)?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }

@@ -13,6 +13,7 @@ use clap::{Args, ValueHint};
 use indicatif::{ProgressBar, ProgressStyle};
 use ridge_export::Privacy;
 use ridge_export::tables::Tables;
+use ridge_record::rank_of_folder;
 use ridgeline::escape::escape_controls;
 use ridgeline::{CeilingsChoice, OpenOptions, Session};
 use std::collections::BTreeMap;
@@ -149,7 +150,7 @@ fn ranks_in(path: &Path) -> Vec<(u32, PathBuf)> {
 }
 
 fn rank_of(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_prefix("rank-")?.parse().ok()
+    rank_of_folder(path.file_name()?.to_str()?)
 }
 
 /// The parts in which paths differ, as names: `a/node0/run` and `a/node1/run` are `node0` and `node1`.

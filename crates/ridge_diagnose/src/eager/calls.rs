@@ -41,6 +41,13 @@ pub(super) struct Match {
     pub(super) large: Vec<i64>,
 }
 
+impl Match {
+    /// One whose form alone says what is left of its calls.
+    pub(super) fn by_form(form: Form, calls: Vec<usize>, large: Vec<i64>) -> Match {
+        Match { form, calls, better: Work::default(), now: Work::default(), large }
+    }
+}
+
 /// A call as the patterns see it.
 pub(super) struct Node<'a> {
     /// Its operator, without the namespace.

@@ -1,7 +1,6 @@
 //! Work on each element that costs more than it needs.
 
 use super::calls::{Form, LeftBy, Match, Nodes, elements, later};
-use crate::pricing::Work;
 
 /// Smaller arrays cost what their calls cost.
 const LARGE: f64 = 16384.0;
@@ -23,13 +22,7 @@ fn power(rest: &Nodes<'_>) -> Option<Match> {
     let array = node.arrays.first().filter(|array| elements(array) >= LARGE)?;
     let exponent: f64 = node.values.split('"').nth(3)?.parse().ok()?;
     let is_whole = exponent.fract() == 0.0 && EXPONENTS.contains(&(exponent.abs() as i64));
-    is_whole.then(|| Match {
-        form: POWER,
-        calls: vec![*at],
-        better: Work::default(),
-        now: Work::default(),
-        large: array.clone(),
-    })
+    is_whole.then(|| Match::by_form(POWER, vec![*at], array.clone()))
 }
 
 /// Copies of an array that an operator on each element reads once.
@@ -44,13 +37,7 @@ fn repeated(rest: &Nodes<'_>) -> Option<Match> {
     let all = next.broadcast();
     let is_it = is_elementwise && all >= LARGE && all >= 8.0 * elements(array) && all % elements(array).max(1.0) == 0.0;
     let both = next.arrays.iter().filter(|array| elements(array) == all).count();
-    (is_it && both >= 2).then(|| Match {
-        form: REPEAT,
-        calls: vec![*at],
-        better: Work::default(),
-        now: Work::default(),
-        large: next.broadcast_sizes(),
-    })
+    (is_it && both >= 2).then(|| Match::by_form(REPEAT, vec![*at], next.broadcast_sizes()))
 }
 
 const POWER: Form = Form {

@@ -1,7 +1,6 @@
 //! Matrices that are factorized more often than there are different ones.
 
 use super::calls::{Form, LeftBy, Match, Node, Nodes, elements, later};
-use crate::pricing::Work;
 
 /// Smaller matrices cost less than another call.
 const SMALLEST: i64 = 16;
@@ -50,13 +49,7 @@ fn twice(rest: &Nodes<'_>) -> Option<Match> {
     let all = elements(array);
     for (other_at, next) in later(rest) {
         if is_factorization(next.name) && matrices(next) == Some(array) {
-            return (next.name != node.name).then(|| Match {
-                form: TWICE,
-                calls: vec![*at, *other_at],
-                better: Work::default(),
-                now: Work::default(),
-                large: array.clone(),
-            });
+            return (next.name != node.name).then(|| Match::by_form(TWICE, vec![*at, *other_at], array.clone()));
         }
         // What is made of that size may be what is factorized next.
         let makes = next.product.map_or_else(|| next.broadcast(), |product| product.elements());
@@ -85,13 +78,7 @@ fn shared(rest: &Nodes<'_>) -> Option<Match> {
             "contiguous" | "clone" => {}
             name if is_factorization(name) => {
                 let batch = next.arrays.first().filter(is_batch)?;
-                return Some(Match {
-                    form: SHARED,
-                    calls: vec![*at],
-                    better: Work::default(),
-                    now: Work::default(),
-                    large: batch.clone(),
-                });
+                return Some(Match::by_form(SHARED, vec![*at], batch.clone()));
             }
             _ => return None,
         }

@@ -1,7 +1,6 @@
 //! Sorts of which only the first or last elements are read.
 
 use super::calls::{Form, LeftBy, Match, Nodes, elements};
-use crate::pricing::Work;
 
 /// Shorter rows are sorted as fast as anything is found in them.
 const SHORTEST: i64 = 64;
@@ -32,13 +31,7 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
             _ => {}
         }
     }
-    is_cut.then(|| Match {
-        form: FIRST,
-        calls: vec![*at],
-        better: Work::default(),
-        now: Work::default(),
-        large: array.clone(),
-    })
+    is_cut.then(|| Match::by_form(FIRST, vec![*at], array.clone()))
 }
 
 const FIRST: Form = Form {

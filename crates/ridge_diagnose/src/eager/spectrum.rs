@@ -22,11 +22,7 @@ fn complex(at: usize, node: &Node<'_>) -> Option<Match> {
     let is_complex = matches!(node.name, "fft_fft" | "fft_fft2" | "fft_fftn");
     let is_real = node.types.starts_with(r#"["float""#) || node.types.starts_with(r#"["double""#);
     let array = node.arrays.first().filter(|_| is_complex && is_real)?;
-    (elements(array) > 1.0).then(|| place(REAL, at, Work::default(), array.clone()))
-}
-
-fn place(form: Form, at: usize, better: Work, large: Vec<i64>) -> Match {
-    Match { form, calls: vec![at], better, now: Work::default(), large }
+    (elements(array) > 1.0).then(|| Match::by_form(REAL, vec![at], array.clone()))
 }
 
 /// A transform along one axis of a length with a large prime factor.
@@ -46,7 +42,7 @@ fn length(at: usize, node: &Node<'_>) -> Option<Match> {
     }
     let left = left_of(points) * next_short(points)? as f64 / points as f64;
     let form = if left < 0.3 { LENGTH_LONG } else { LENGTH };
-    Some(place(form, at, Work::default(), vec![points as i64]))
+    Some(Match::by_form(form, vec![at], vec![points as i64]))
 }
 
 /// A convolution along one axis with a window so long that transforms of signal and window cost less.
@@ -63,7 +59,7 @@ fn convolution(at: usize, node: &Node<'_>) -> Option<Match> {
     let plain = TRANSFORM * transforms * padded * padded.log2() + 4.0 * batch * outputs * channels * padded;
     let better = Work { plain, bytes: WIDTH * 4.0 * transforms * padded, ..Work::default() };
     let direct = 2.0 * batch * outputs * channels * (*taps * *points) as f64;
-    (direct > 4.0 * plain).then(|| place(CONVOLUTION, at, better, vec![*taps]))
+    (direct > 4.0 * plain).then(|| Match { better, ..Match::by_form(CONVOLUTION, vec![at], vec![*taps]) })
 }
 
 const REAL: Form = Form {

@@ -1,7 +1,6 @@
 //! Windows that are cut out of an array to add them up or to multiply them, and images that are enlarged too early.
 
 use super::calls::{Form, LeftBy, Match, Nodes, elements, later};
-use crate::pricing::Work;
 
 /// Elements of a window from which on another form is worth it.
 const WIDE: i64 = 24;
@@ -28,13 +27,7 @@ fn sums(rest: &Nodes<'_>) -> Option<Match> {
     let is_of_it = windows.len() == array.len() + 1 && elements(windows) > 8.0 * elements(array);
     let is_sum =
         matches!(next.name, "sum" | "mean") && next.values.split('"').nth(3).is_some_and(|axis| axis == "[-1]");
-    (is_sum && is_of_it).then(|| Match {
-        form: SUMS,
-        calls: vec![*at],
-        better: Work::default(),
-        now: Work::default(),
-        large: vec![width],
-    })
+    (is_sum && is_of_it).then(|| Match::by_form(SUMS, vec![*at], vec![width]))
 }
 
 /// Patches of an image that are written out for a product of matrices.
@@ -44,13 +37,7 @@ fn patches(rest: &Nodes<'_>) -> Option<Match> {
     let (product_at, next) = later(rest).find(|(_, next)| next.name != "contiguous" && next.name != "clone")?;
     let product = next.product?;
     let written = (product.batch * product.m * product.k).max(product.batch * product.k * product.n);
-    (written >= 4.0 * image).then(|| Match {
-        form: PATCHES,
-        calls: vec![*at, *product_at],
-        better: Work::default(),
-        now: Work::default(),
-        large: vec![written as i64],
-    })
+    (written >= 4.0 * image).then(|| Match::by_form(PATCHES, vec![*at, *product_at], vec![written as i64]))
 }
 
 /// Images that are enlarged before each of their points is multiplied by a matrix that gives fewer channels.
@@ -68,12 +55,12 @@ fn enlarged(rest: &Nodes<'_>) -> Option<Match> {
         && larger >= LARGER
         && 2 * outputs <= channels;
     let (fewer, rest) = (*outputs as f64 / channels as f64, 1.0 / larger);
-    is_it.then(|| Match {
-        form: Form { left: LeftBy::Parts(fewer.min(rest), (fewer + rest + 0.2).min(0.9)), ..ENLARGED },
-        calls: vec![*at, *next_at],
-        better: Work::default(),
-        now: Work::default(),
-        large: image.clone(),
+    is_it.then(|| {
+        Match::by_form(
+            Form { left: LeftBy::Parts(fewer.min(rest), (fewer + rest + 0.2).min(0.9)), ..ENLARGED },
+            vec![*at, *next_at],
+            image.clone(),
+        )
     })
 }
 
