@@ -127,6 +127,11 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             passes: number(2) as u64,
             place: None,
         }),
+        "steady" => watched.steady.push(ridge_trace::SteadyArguments {
+            function: parts[1].to_owned(),
+            looks: number(2) as u64,
+            arguments: parts[3..].iter().map(|name| (*name).to_owned()).collect(),
+        }),
         _ => {
             watched.unread_gradients = Some(ridge_trace::UnreadGradients {
                 numbers: number(1) as u64,
