@@ -17,6 +17,7 @@ from typing import Any
 
 from . import memory
 from .budget import StepTimes, TraceBudget
+from .cpu_waits import CpuWaits
 from .imports import ImportWatch
 from .limits import Limits, LimitWatch
 from .live import Live
@@ -73,6 +74,7 @@ class Session:
         self._limits: LimitWatch | None = None
         self._budget: TraceBudget | None = None
         self._step_times = StepTimes()
+        self._cpu_waits = CpuWaits()
         self._captures = 0
         self._is_changing = self._rested = self._was_cut = False
         self._imports = ImportWatch(tracer.annotation)
@@ -185,6 +187,8 @@ class Session:
             self._say_how_much()
             if steps := self._step_times.compared():
                 self._piece.set(step_times=steps)
+            if waits := self._cpu_waits.told():
+                self._piece.set(cpu_waits=waits)
             self.parts.run("told_at_end", self._say_what_is_told)
             self._piece.set(
                 state="ended",
@@ -312,6 +316,7 @@ class Session:
         self._captures += 1
         if self._budget is not None:
             self._budget.begins()
+        self.parts.run("cpu_waits", self._cpu_waits.begins)
         self._part_began = time.perf_counter()
         self.parts.run("imports", self._imports.start)
         if self._sampler is not None:
@@ -335,6 +340,7 @@ class Session:
             self.parts.run("samples", self._sampler.stop)
         stopped = time.perf_counter()
         self._traced_s = stopped - self._part_began
+        self.parts.run("cpu_waits", self._cpu_waits.ends)
         self._piece.set(state="writing", writing_since_unix_s=time.time())
         self._is_changing = True
         with self._piece.timed("stop_trace_s"):

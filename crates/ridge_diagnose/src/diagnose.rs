@@ -218,6 +218,9 @@ fn level(case: &Case<'_>, finding: &mut Finding) {
     // What lies beside the judged time is set against both together.
     (finding.share, _) = case.share_with_beside(within, finding.beside_ns);
     let gives_back = finding.at_most.map_or(finding.share, |most| most.min(finding.share));
+    // On a busy machine, hand-overs between threads wait for a CPU, and the device for them.
+    let is_contended = finding.is_of_host && finding.beside_ns == 0 && case.is_on_processors();
+    let gives_back = if is_contended { gives_back - case.known.cpu_waited } else { gives_back };
     let holds = !finding.is_information && gives_back >= WORTH_MENDING;
     finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
 }

@@ -13,6 +13,8 @@ pub struct Known {
     pub compilations: Vec<Compiled>,
     /// How long the program's steps took while they were recorded, and while they were not.
     pub step_times: Option<StepTimes>,
+    /// The part of the recorded time in which its threads waited for a CPU, 0 to 1.
+    pub cpu_waited: f64,
     /// Whether the program ended with an error.
     pub failed: bool,
     /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.

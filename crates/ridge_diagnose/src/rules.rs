@@ -20,6 +20,7 @@ rules! {
     malformed_outlier
     dropped_records
     profiler_overhead
+    cpu_contention
     capture_too_heavy
     compile_in_window
     no_sync_timing

@@ -22,6 +22,7 @@ const FILES: &[PackageFile] = package_files![
     "endings.py",
     "environment.py",
     "experiment.py",
+    "cpu_waits.py",
     "experiment_algebra.py",
     "experiment_attention.py",
     "experiment_calls.py",

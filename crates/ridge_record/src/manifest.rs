@@ -140,7 +140,7 @@ fn members(object: Value) -> Map<String, Value> {
 
 /// What is said of each process: enough to see which did what, and how far it came.
 fn process(piece: &Piece) -> Value {
-    const KEYS: [&str; 13] = [
+    const KEYS: [&str; 14] = [
         "pid",
         "ordinal",
         "state",
@@ -153,6 +153,7 @@ fn process(piece: &Piece) -> Value {
         "peak_rss_bytes",
         "steps_seen",
         "step_times",
+        "cpu_waits",
         "compilations",
     ];
     KEYS.iter().map(|key| ((*key).to_owned(), piece.content[*key].clone())).collect::<Map<_, _>>().into()

@@ -42,6 +42,7 @@ impl Session {
             notes: self.notes().to_vec(),
             compilations: self.compilations().iter().cloned().map(compiled).collect(),
             step_times: self.manifest().and_then(|manifest| step_times(&manifest.document)),
+            cpu_waited: self.manifest().map_or(0.0, |manifest| cpu_waited(&manifest.document)),
             failed: self.manifest().is_some_and(|manifest| has_failed(&manifest.document)),
             compiled_again: self.compiled_again().map(<[_]>::to_vec),
             is_predicted: self.is_predicted(),
@@ -82,6 +83,17 @@ fn step_times(manifest: &ridge_documents::Manifest) -> Option<StepTimes> {
         let ns = |key: &str| Some(times.get(key)?.as_f64()? * 1e9);
         Some(StepTimes { recorded_ns: ns("recorded_s")?, not_recorded_ns: ns("not_recorded_s")? })
     })
+}
+
+/// The part of its recorded time in which a process waited for a CPU, of the one that waited longest.
+fn cpu_waited(manifest: &ridge_documents::Manifest) -> f64 {
+    let of = |process: &serde_json::Value| {
+        let waits = process.get("cpu_waits")?;
+        let seconds = |key: &str| waits.get(key)?.as_f64();
+        let (waited, of) = (seconds("waited_s")?, seconds("of_s")?);
+        (of > 0.0).then(|| (waited / of).clamp(0.0, 1.0))
+    };
+    manifest.processes.iter().flatten().filter_map(of).fold(0.0, f64::max)
 }
 
 /// Whether the recorder saw the program end with an error.

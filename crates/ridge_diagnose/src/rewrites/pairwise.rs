@@ -74,8 +74,8 @@ fn of_pairs(
     let at = summed;
     Some(if is_difference {
         Rewrite {
-            does: "goes to forming the differences of all pairs to sum their squares",
-            instead: "a product of matrices",
+            does: "goes to broadcasting the differences of all pairs into one large array to sum their squares",
+            instead: "a matrix product",
             why: "the array of all differences repeats each vector for every partner; |a - b|² = |a|² - 2 a·b + |b|² needs one matrix product",
             help: "compute `(a**2).sum(-1)[:, None] - 2 * a @ b.T + (b**2).sum(-1)` (first subtract a common mean from both if they are far from zero)",
             at,
@@ -85,8 +85,8 @@ fn of_pairs(
         }
     } else {
         Rewrite {
-            does: "goes to multiplying all pairs of vectors elementwise to sum the products",
-            instead: "a product of matrices",
+            does: "goes to broadcasting all pairs of vectors into one large array to sum their products",
+            instead: "a matrix product",
             why: "the array of all products repeats each vector for every partner; a matrix product never writes it",
             help: "use `a @ b.T` or `jnp.einsum('ik,jk->ij', a, b)` instead of `(a[:, None] * b[None]).sum(-1)`",
             at,

@@ -26,6 +26,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// The least part of the judged time.
 const LEAST: f64 = 0.10;
+/// The same for a warning, where the arguments are known to stay.
+const WORTH_A_WARNING: f64 = 0.25;
 /// Calls from which on doing it once is worth it.
 const RUNS: u64 = 5;
 /// Arguments that are named, and instructions of a program that is looked at.
@@ -85,5 +87,5 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
             .why("a compiled function keeps nothing between calls, so it recomputes everything that depends on unchanged arguments")
             .help("if they stay the same, factorize once in a separate function and pass the factor in: `jax.scipy.linalg.cho_factor` or `lu_factor`, then `cho_solve` or `solve_triangular` in each call")
             .claims(program.claim(&ran, 1.0));
-    Some(if looks.is_some() { finding } else { finding.information() })
+    Some(if looks.is_some() && case.share(ns) >= WORTH_A_WARNING { finding } else { finding.information() })
 }

@@ -30,6 +30,8 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.40;
 /// The same where the recorder saw that the arguments are the same arrays in every call.
 const LEAST_SEEN: f64 = 0.15;
+/// Below this part, such work may be too little to keep an array for.
+const WORTH_A_WARNING: f64 = 0.50;
 /// A program that does little else than call one function with the same arguments measures it.
 const MEASURES: f64 = 0.90;
 /// Steps from which on arguments may come again.
@@ -94,8 +96,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         let whole = program.ns_of(&program.ran.keys().copied().collect::<Vec<_>>());
         let is_measuring = ns == whole && case.share(ns) > MEASURES * case.busy_share().unwrap_or(1.0);
         let message = format!(
-            "{} of the time goes to recomputing, in every call of `{function}`, values that depend only on {}{more}, which {} in every call; computing them once before the loop would suffice",
+            "{} of the time goes to recomputing {} in every call of `{function}` that depend only on {}{more}, which {} in every call; computing them once before the loop would suffice",
             percent(case.share(ns)),
+            results(module, first),
             names.join(", "),
             if names.len() == 1 { "is the same array" } else { "are the same arrays" },
         );
@@ -103,7 +106,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
             .number("looks at the program, all of which found the same arrays", Quantity::new(looks as f64, Unit::Count, Basis::Counted))
             .why("a compiled function keeps nothing between calls, so it recomputes what depends on unchanged arguments")
             .help("move that part into a function of its own, call it once, and pass its result to the step");
-        return Some(if is_measuring { finding.information() } else { finding });
+        let is_little = case.share(ns) < WORTH_A_WARNING;
+        return Some(if is_measuring || is_little { finding.information() } else { finding });
     }
     let message = format!(
         "{} of the time recomputes, in every call of `{function}`, values that depend only on {}{more}, which it never updates",
@@ -117,6 +121,17 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
             .help("if those arguments repeat (several epochs over one data set, frozen weights), compute their part once, keep the result (features, embeddings, kernels) and pass it to the step")
             .information(),
     )
+}
+
+/// What an instruction computes, in the plural.
+fn results(module: &HloModule, id: InstructionId) -> &'static str {
+    match &*module.instruction(module.hero(id)).opcode {
+        "dot" => "matrix products",
+        "convolution" => "convolutions",
+        "fft" => "Fourier transforms",
+        "sort" => "sorted values",
+        _ => "values",
+    }
 }
 
 /// Calls of the program, by what of it runs most seldom.

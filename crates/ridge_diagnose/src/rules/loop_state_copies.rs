@@ -1,9 +1,10 @@
 //! Copies in the bodies of loops, made because the state is updated while something still reads it.
 
 use crate::case::{Case, is_installed};
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
+use crate::rewrites::own_line;
 use crate::rule::{Find, Group, Rule};
 use crate::updates::{keeps_layout, update};
 use crate::words::{count, list, percent};
@@ -55,18 +56,30 @@ fn is_copy(module: &HloModule, id: InstructionId) -> bool {
 /// takes the place of the memory traffic of any other way.
 fn needs_both(module: &HloModule, flow: &Flow<'_>, users: &Users, id: InstructionId) -> bool {
     let is_computed = || {
-        let from = flow.source(*module.instruction(id).operands.first()?);
-        let root = module.instruction(module.computation(module.instruction(id).computation).root?);
-        let of_state = module.instruction(from);
-        let at = match &*of_state.opcode {
-            "get-tuple-element" => usize::try_from(of_state.tuple_index?).ok()?,
-            _ => root.operands.iter().position(|next| flow.source(*next) == from)?,
-        };
-        let next = module.instruction(flow.source(*root.operands.get(at)?));
+        let next = module.instruction(next_of(module, flow, id)?);
         Some(matches!(next.opcode.class(), OpcodeClass::Elementwise(_)))
     };
     let is_updated = users.of(id).iter().any(|user| update(module, *user).is_some_and(|update| update.base == id));
     !is_updated && is_computed().unwrap_or(false)
+}
+
+/// What the state that a copy is of becomes in the same iteration.
+fn next_of(module: &HloModule, flow: &Flow<'_>, copy: InstructionId) -> Option<InstructionId> {
+    let from = flow.source(*module.instruction(copy).operands.first()?);
+    let root = module.instruction(module.computation(module.instruction(copy).computation).root?);
+    let of_state = module.instruction(from);
+    let at = match &*of_state.opcode {
+        "get-tuple-element" => usize::try_from(of_state.tuple_index?).ok()?,
+        _ => root.operands.iter().position(|next| flow.source(*next) == from)?,
+    };
+    Some(flow.source(*root.operands.get(at)?))
+}
+
+/// The line that makes the new state, as the copy itself has none.
+fn line_of_next(module: &HloModule, flow: &Flow<'_>, copy: InstructionId) -> Option<Place> {
+    let next = next_of(module, flow, copy)?;
+    let is_made = !matches!(&*module.instruction(next).opcode, "parameter" | "get-tuple-element" | "copy" | "tuple");
+    own_line(module, next).filter(|_| is_made)
 }
 
 fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
@@ -99,9 +112,12 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     };
     let is_of_library = copies.iter().all(is_of_library);
     let found = if is_needed || is_of_library || case.share(ns) < WORTH { found.information() } else { found };
+    let found = program.located(case, found, copies.first().copied());
+    let line = copies.first().and_then(|copy| line_of_next(program.module, &flow, *copy));
+    let place = line.or_else(|| found.place.clone());
     Some(
-        program
-            .located(case, found, copies.first().copied())
+        found
+            .at(place)
             .number(format!("in {copied}: {}", list(&program.names(&copies), 3)), case.per_unit(ns))
             .number("copied per iteration by the largest copy", Quantity::new(bytes as f64, Unit::Bytes, Basis::Counted))
             .why("the loop overwrites its state while the old value is still read, or it swaps elements of the state")

@@ -53,6 +53,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
         seen,
         notes: notes.lines().filter_map(note).collect(),
         step_times: notes.lines().find_map(step_times),
+        cpu_waited: notes.lines().find_map(|line| line.strip_prefix("cpu: ")?.parse().ok()).unwrap_or(0.0),
         failed: notes.lines().any(|line| line == "failed"),
         compilations: notes.lines().filter_map(compiled).collect(),
         compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
@@ -199,7 +200,7 @@ fn seen(rule: &Rule, trace: &ridge_trace::Trace, line: &str) -> Option<Seen> {
 fn note(line: &str) -> Option<Note> {
     let (severity, message) = line.split_once(": ")?;
     let severity = match severity {
-        "again" | "compiled" | "look" | "seen" | "steps" | "watched" => return None,
+        "again" | "compiled" | "cpu" | "doubles" | "look" | "seen" | "steps" | "watched" => return None,
         "lost" => Severity::Lost,
         "partial" => Severity::Partial,
         _ => Severity::Info,
