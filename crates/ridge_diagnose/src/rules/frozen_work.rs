@@ -32,8 +32,6 @@ const LEAST: f64 = 0.40;
 const LEAST_SEEN: f64 = 0.15;
 /// Below this part, such work may be too little to keep an array for.
 const WORTH_A_WARNING: f64 = 0.50;
-/// A program that does little else than call one function with the same arguments measures it.
-const MEASURES: f64 = 0.90;
 /// Steps from which on arguments may come again.
 const RUNS: u64 = 8;
 /// Arguments that are named, and instructions of a program that is looked at.
@@ -52,75 +50,133 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         return None;
     }
     let behind = behind_each(module, entry);
-    let steady = case.steady(program).filter(|(arguments, _)| !arguments.is_empty());
-    let updated = updated(module, entry, &behind);
-    if updated.is_empty() && steady.is_none() {
+    of_steady(case, program, entry, &behind).or_else(|| of_never_updated(case, program, entry, &behind))
+}
+
+/// What recomputes the same from arguments that the recorder saw to be the same arrays in every call.
+fn of_steady(case: &Case<'_>, program: &Program<'_>, entry: ComputationId, behind: &Behind) -> Option<Finding> {
+    let module = program.module;
+    let (arguments, looks) = case.steady(program)?;
+    let part = Part::of(program, entry, behind, |of| of.is_subset(&arguments));
+    let share = case.share(part.ns);
+    // Nobody wants the same result again but who measures how long it takes.
+    let is_result = |id: &InstructionId| part.apart.contains(id) && module.instruction(*id).opcode != "parameter";
+    if share < LEAST_SEEN || part.is_seldom(program) || results_of(module, entry).iter().any(is_result) {
         return None;
     }
-    let is_unchanged = |of: &BTreeSet<InstructionId>| match &steady {
-        Some((arguments, _)) => of.is_subset(arguments),
-        None => of.is_disjoint(&updated),
-    };
-    let is_apart = |id: &InstructionId| behind.get(id).is_some_and(|of| !of.is_empty() && is_unchanged(of));
-    let apart: Vec<InstructionId> = module.computation(entry).instruction_ids().filter(is_apart).collect();
-    let mut ran = apart.clone();
-    for id in apart.iter().filter(|id| !module.instruction(**id).is_fusion()) {
-        let inside = module.instruction(*id).called.iter().flat_map(|called| reached(module, *called));
-        ran.extend(inside.flat_map(|inside| module.computation(inside).instruction_ids()));
-    }
-    ran.retain(|id| program.ran.contains_key(id));
-    ran.sort_unstable();
-    ran.dedup();
-    let ns = program.ns_of(&ran);
-    let longest = program.longest_first(&ran);
-    let first = *longest.first()?;
-    let least = if steady.is_some() { LEAST_SEEN } else { LEAST };
-    // A factorization is said by a rule of its own.
-    if case.share(ns) < least || runs(program, &apart) < RUNS || ran.iter().any(|id| is_factor(module, *id)) {
+    let (names, more) = part.names(module, behind);
+    let message = format!(
+        "{} of the time goes to recomputing {} in every call of `{}` that depend only on {}{more}, which {} in every call; computing them once before the loop would suffice",
+        percent(share),
+        results(module, part.first()?),
+        program.function(case),
+        names.join(", "),
+        if names.len() == 1 { "is the same array" } else { "are the same arrays" },
+    );
+    let finding = part
+        .finding(case, program, message)?
+        .number("looks at the program, all of which found the same arrays", Quantity::new(looks as f64, Unit::Count, Basis::Counted))
+        .why("a compiled function keeps nothing between calls, so it recomputes what depends on unchanged arguments")
+        .help("move that part into a function of its own, call it once, and pass its result to the step");
+    Some(if share < WORTH_A_WARNING { finding.information() } else { finding })
+}
+
+/// What depends on arguments that the function never returns new values of: whether they are passed again is not known.
+fn of_never_updated(case: &Case<'_>, program: &Program<'_>, entry: ComputationId, behind: &Behind) -> Option<Finding> {
+    let module = program.module;
+    let updated = updated(module, entry, behind);
+    if updated.is_empty() {
         return None;
     }
-    let names = roots(module, apart.iter().filter_map(|id| behind.get(id)).flatten());
-    let more = if names.len() > NAMED { " and others" } else { "" };
-    let names: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let part = Part::of(program, entry, behind, |of| of.is_disjoint(&updated));
+    if case.share(part.ns) < LEAST || part.is_seldom(program) {
+        return None;
+    }
+    let (names, more) = part.names(module, behind);
     let updates = roots(module, updated.iter());
     let updates: Vec<String> = updates.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-    let function = program.function(case);
-    let finding = |message: String| {
-        Finding::new(message)
-            .at(place_of(case, program, first))
-            .about(Subject::Module(program.row))
-            .number(format!("in operations that depend only on those: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
-            .claims(program.claim(&ran, 1.0))
-    };
-    if let Some((_, looks)) = steady {
-        let whole = program.ns_of(&program.ran.keys().copied().collect::<Vec<_>>());
-        let is_measuring = ns == whole && case.share(ns) > MEASURES * case.busy_share().unwrap_or(1.0);
-        let message = format!(
-            "{} of the time goes to recomputing {} in every call of `{function}` that depend only on {}{more}, which {} in every call; computing them once before the loop would suffice",
-            percent(case.share(ns)),
-            results(module, first),
-            names.join(", "),
-            if names.len() == 1 { "is the same array" } else { "are the same arrays" },
-        );
-        let finding = finding(message)
-            .number("looks at the program, all of which found the same arrays", Quantity::new(looks as f64, Unit::Count, Basis::Counted))
-            .why("a compiled function keeps nothing between calls, so it recomputes what depends on unchanged arguments")
-            .help("move that part into a function of its own, call it once, and pass its result to the step");
-        let is_little = case.share(ns) < WORTH_A_WARNING;
-        return Some(if is_measuring || is_little { finding.information() } else { finding });
-    }
     let message = format!(
-        "{} of the time recomputes, in every call of `{function}`, values that depend only on {}{more}, which it never updates",
-        percent(case.share(ns)),
+        "{} of the time recomputes, in every call of `{}`, values that depend only on {}{more}, which it never updates",
+        percent(case.share(part.ns)),
+        program.function(case),
         names.join(", "),
     );
     Some(
-        finding(message)
+        part.finding(case, program, message)?
             .fact(format!("the function returns new values of {}; the capture doesn't show whether the others repeat", updates.join(", ")))
             .why("frozen weights and data repeated in every epoch produce the same intermediate results, and a compiled function keeps none of them")
             .help("if those arguments repeat (several epochs over one data set, frozen weights), compute their part once, keep the result (features, embeddings, kernels) and pass it to the step")
             .information(),
     )
+}
+
+/// The entry parameters that each instruction goes back to.
+type Behind = FxHashMap<InstructionId, BTreeSet<InstructionId>>;
+
+/// What of a program some of its arguments alone decide.
+struct Part {
+    /// Instructions of the entry.
+    apart: Vec<InstructionId>,
+    /// Those and what they call, as far as it ran, the longest first.
+    ran: Vec<InstructionId>,
+    ns: i64,
+}
+
+impl Part {
+    fn of(
+        program: &Program<'_>,
+        entry: ComputationId,
+        behind: &Behind,
+        is_unchanged: impl Fn(&BTreeSet<InstructionId>) -> bool,
+    ) -> Part {
+        let module = program.module;
+        let is_apart = |id: &InstructionId| behind.get(id).is_some_and(|of| !of.is_empty() && is_unchanged(of));
+        let apart: Vec<InstructionId> = module.computation(entry).instruction_ids().filter(is_apart).collect();
+        let mut ran = apart.clone();
+        for id in apart.iter().filter(|id| !module.instruction(**id).is_fusion()) {
+            let inside = module.instruction(*id).called.iter().flat_map(|called| reached(module, *called));
+            ran.extend(inside.flat_map(|inside| module.computation(inside).instruction_ids()));
+        }
+        ran.retain(|id| program.ran.contains_key(id));
+        ran.sort_unstable();
+        ran.dedup();
+        Part { ns: program.ns_of(&ran), ran: program.longest_first(&ran), apart }
+    }
+
+    fn first(&self) -> Option<InstructionId> {
+        self.ran.first().copied()
+    }
+
+    /// Whether it is left to others: a factorization has a rule of its own, and few calls may all be of other arguments.
+    fn is_seldom(&self, program: &Program<'_>) -> bool {
+        runs(program, &self.apart) < RUNS || self.ran.iter().any(|id| is_factor(program.module, *id))
+    }
+
+    /// The names of the arguments, and words for those left out.
+    fn names(&self, module: &HloModule, behind: &Behind) -> (Vec<String>, &'static str) {
+        let names = roots(module, self.apart.iter().filter_map(|id| behind.get(id)).flatten());
+        let more = if names.len() > NAMED { " and others" } else { "" };
+        (names.iter().take(NAMED).map(|name| format!("`{name}`")).collect(), more)
+    }
+
+    fn finding(&self, case: &Case<'_>, program: &Program<'_>, message: String) -> Option<Finding> {
+        Some(
+            Finding::new(message)
+                .at(place_of(case, program, self.first()?))
+                .about(Subject::Module(program.row))
+                .number(format!("in operations that depend only on those: {}", list(&program.names(&self.ran), 3)), case.per_unit(self.ns))
+                .claims(program.claim(&self.ran, 1.0)),
+        )
+    }
+}
+
+/// What the program returns.
+fn results_of(module: &HloModule, entry: ComputationId) -> Vec<InstructionId> {
+    let Some(root) = module.computation(entry).root else { return Vec::new() };
+    match &*module.instruction(root).opcode {
+        "tuple" => module.instruction(root).operands.clone(),
+        _ => vec![root],
+    }
 }
 
 /// What an instruction computes, in the plural.
@@ -143,15 +199,10 @@ fn runs(program: &Program<'_>, ids: &[InstructionId]) -> u64 {
 fn updated(
     module: &HloModule,
     entry: ComputationId,
-    behind: &FxHashMap<InstructionId, BTreeSet<InstructionId>>,
+    behind: &Behind,
 ) -> BTreeSet<InstructionId> {
-    let Some(root) = module.computation(entry).root else { return BTreeSet::new() };
-    let results = match &*module.instruction(root).opcode {
-        "tuple" => module.instruction(root).operands.clone(),
-        _ => vec![root],
-    };
     let mut found = BTreeSet::new();
-    for result in results {
+    for result in results_of(module, entry) {
         let shape = &module.instruction(result).shape;
         let is_alike = |id: &&InstructionId| {
             let of = &module.instruction(**id).shape;
