@@ -26,6 +26,9 @@ _MOST_SITES, _MOST_LEAVES = 64, 256
 #: Looks that an argument must have been the same in.
 _FEWEST = 8
 
+#: Looks between which another argument of the function changed: where none does, the program may not call it at all.
+_FEWEST_CHANGES = 4
+
 #: Arguments that are told.
 _MOST_TOLD = 512
 
@@ -50,7 +53,7 @@ class _Argument:
 
     array: weakref.ReferenceType[Any]
     looks: int = 1
-    is_same: bool = True
+    changes: int = 0
 
 
 @dataclass
@@ -93,13 +96,13 @@ class SteadyArguments:
         """The arguments that were the same arrays in all looks, by function."""
         found = []
         for name, function in self._functions.items():
-            if function.is_open:
+            if function.is_open or max((one.changes for one in function.arrays.values()), default=0) < _FEWEST_CHANGES:
                 continue
             sites = function.told.values()
             same = [
                 path
                 for path, one in function.arrays.items()
-                if one.is_same and one.looks >= _FEWEST and self._is_known(function, sites, path)
+                if not one.changes and one.looks >= _FEWEST and self._is_known(function, sites, path)
             ]
             if same:
                 looks = min(function.arrays[path].looks for path in same)
@@ -148,9 +151,11 @@ class SteadyArguments:
             known = function.arrays.get(path)
             if known is None:
                 function.arrays[path] = _Argument(weakref.ref(array))
-            elif known.is_same:
-                known.is_same = known.array() is array
+            else:
                 known.looks += 1
+                if known.array() is not array:
+                    known.changes += 1
+                    known.array = weakref.ref(array)
         return True
 
 

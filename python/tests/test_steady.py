@@ -109,6 +109,14 @@ def test_methods_have_their_object_first(steady: SteadyArguments) -> None:
     assert told(steady) == {"advance": ["kernel"]}
 
 
+def test_nothing_is_told_while_no_argument_changes(steady: SteadyArguments) -> None:
+    x, kernel = ArrayImpl(), ArrayImpl()
+    y = [step(x, kernel) for _ in range(20)]
+    for _ in range(20):
+        steady.look([sys._getframe()])
+    assert y and told(steady) == {}
+
+
 def test_few_looks_tell_nothing(steady: SteadyArguments) -> None:
     x, kernel = ArrayImpl(), ArrayImpl()
     for _ in range(7):
