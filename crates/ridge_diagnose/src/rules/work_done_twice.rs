@@ -26,7 +26,9 @@ pub(crate) static RULE: Rule = Rule {
 /// The least part of the judged time.
 const LEAST: f64 = 0.05;
 /// The least part of a program that another has, too.
-const COVERED: f64 = 0.7;
+const COVERED: f64 = 0.5;
+/// Calls whose line is looked for.
+const MOST_CALLS: usize = 4096;
 /// Runs from which on it is no chance that both run as often.
 const RUNS: u64 = 8;
 
@@ -44,13 +46,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let all: Vec<Hashed<'_>> = programs(case).into_iter().filter_map(|program| hashed(case, program)).collect();
     let mut found = Vec::new();
     for one in &all {
-        let covers = |other: &&Hashed<'_>| other.program.row != one.program.row && other.runs == one.runs && other.ns >= one.ns;
+        let covers = |other: &&Hashed<'_>| other.program.row != one.program.row && is_as_often(one.runs, other.runs) && other.ns >= one.ns;
         let best = all.iter().filter(covers).map(|other| (covered(one, other), other)).max_by_key(|(ids, _)| one.program.ns_of(ids));
         if let Some((ids, other)) = best {
             found.extend(finding(case, one, other, &ids));
         }
     }
     Ok(found)
+}
+
+/// Whether two programs take turns, of which the ends of what is judged cut some.
+fn is_as_often(one: u64, other: u64) -> bool {
+    one.abs_diff(other) <= (one / 100).max(2)
 }
 
 /// The instructions of `one` all of whose work `other` does as well.
@@ -66,11 +73,16 @@ fn finding(case: &Case<'_>, one: &Hashed<'_>, other: &Hashed<'_>, ids: &[Instruc
         return None;
     }
     let (own, others) = (one.program.function(case), other.program.function(case));
+    // Both are mended where they are called.
+    let calls = case.calls().into_iter().filter(|call| call.function == own).map(|call| call.row).take(MOST_CALLS);
+    let seen = case.seen_during(calls);
     let ids = one.program.longest_first(ids);
-    let found = Finding::new(format!("{} of the time, `{own}` repeats work that `{others}` also does", percent(case.share(ns))));
+    let message = format!("{} of the time, `{own}` repeats work that `{others}` also does", percent(case.share(ns)));
+    let found = one.program.located(case, Finding::new(message), ids.first().copied());
+    let place = seen.map(|seen| seen.place).or_else(|| found.place.clone());
     Some(
-        one.program
-            .located(case, found, ids.first().copied())
+        found
+            .at(place)
             .about(Subject::Module(other.program.row))
             .number(format!("in both: {}", list(&one.program.names(&ids), 3)), case.per_unit(ns))
             .fact(format!("both ran {} times, on arguments of the same names and shapes; the capture doesn't show whether their values are the same", one.runs))
