@@ -330,7 +330,7 @@ impl<'a> Case<'a> {
 }
 
 /// Launching on a processor is judged in so much time, nanoseconds: before, caches fill and libraries load what they need.
-const BRIEF_NS: i64 = 500_000_000;
+const BRIEF_NS: i64 = 1_000_000_000;
 /// A part of the recorded life that is too small to stand for what a longer run does.
 const BRIEF_PART: f64 = 0.25;
 
@@ -343,7 +343,7 @@ impl Case<'_> {
             return finding;
         }
         finding
-            .fact("less than half a second was analyzed, and launches are slower at the start: record a longer run")
+            .fact("less than a second was analyzed, and launches are slower at the start: record a longer run")
             .information()
     }
 }

@@ -9,7 +9,7 @@ use crate::known::{Compiled, CompiledAgain};
 use crate::rule::{Find, Group, Rule};
 use crate::recurring::work_between;
 use crate::words::{function_name, list, percent};
-use ridge_analysis::{Activity, Per, is_primitive};
+use ridge_analysis::{Activity, Life, Need, Per, is_primitive};
 use ridge_hlo::{HloModule, Instruction, Literal};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{Module, ModuleRow, Trace};
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("recompilation.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["python-loop-of-eager-ops", "host-bound-dispatch", "host-pause"],
-    needs: &[],
+    needs: &[Need::of::<Life>()],
     find: Find::Causes(find),
 };
 
@@ -33,6 +33,9 @@ const LEAST_PROGRAMS: usize = 3;
 
 /// The same where it can only be told, because no steps are marked: setting up compiles small functions a few times, too.
 const LEAST_TOLD: usize = 5;
+
+/// The part of the recorded life from which on fewer count, too.
+const MOST_OF_LIFE: f64 = 0.20;
 
 /// Shapes that the layers of a program have at most.
 const MOST_LAYERS: usize = 64;
@@ -132,8 +135,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if !is_told && case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
-    let least = if is_told { LEAST_TOLD } else { LEAST_PROGRAMS };
-    let programs = programs(case, least, ns).into_iter();
+    let life_ns = case.analysis.get::<Life>().whole_ns;
+    let is_enough = |programs: &Programs<'_>| {
+        let is_own = !is_primitive(function_name(programs.name)) && !is_of_jax(function_name(programs.name));
+        let takes_most = is_own && programs.again_ns() as f64 >= MOST_OF_LIFE * life_ns as f64;
+        !is_told || programs.count >= LEAST_TOLD || takes_most
+    };
+    let programs = programs(case, LEAST_PROGRAMS, ns).into_iter().filter(is_enough);
     let Some(most) = programs.max_by_key(|programs| (!programs.is_of_layers, programs.again_ns(), programs.count)) else { return Ok(Vec::new()) };
     let function = function_name(most.name);
     let again = compiled_again(case, &most);
