@@ -112,7 +112,7 @@ pub(crate) static PARTS: &[Part] = &[
     Part {
         signs: &[Frame("ott/geometry/pointcloud.py", ""), Frame("ott/geometry/geometry.py", "Geometry")],
         pass: Any,
-        does: "goes to applying a kernel between all pairs of points of an `ott` geometry (`PointCloud` or `Geometry`)",
+        does: "goes to applying a kernel between all pairs of points of an `ott` geometry (`PointCloud` or `Geometry`); a separable `Grid` would suffice for points on a regular grid",
         why: "every Sinkhorn iteration reads the whole cost matrix",
         help: "for points on a regular grid use `ott.geometry.grid.Grid`, which is separable and handles one axis at a time; for large `epsilon` use `lse_mode=False`; for many points use low-rank Sinkhorn (`LRSinkhorn`) or a better initial guess (`initializers`)",
         source: "https://ott-jax.readthedocs.io/geometry.html",

@@ -23,7 +23,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let (lists, is_torch) = (case.walks_lists(), case.framework() == Framework::Torch);
     let message = |share: f64| match lists {
         true => format!("the device waits {} of the time while the host converts Python lists to arrays, number by number", percent(share)),
-        false if is_torch => format!("the device waits {} of the time while `torch.tensor` and its like copy NumPy arrays or lists of them", percent(share)),
+        false if is_torch => format!("the device waits {} of the time while `torch.tensor` and its like copy NumPy arrays or lists of them; `np.stack` and `torch.from_numpy` would be faster", percent(share)),
         false => format!("the device waits {} of the time while the host converts arrays and moves them to the device", percent(share)),
     };
     let found = case.finding_of_part(HostPart::Converting, message).map(|finding| match lists {

@@ -70,8 +70,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     });
     let idle = percent(case.share(ns));
     let busiest = busiest(case, &claim).map_or_else(String::new, |function| format!(", for each item mostly in `{function}`"));
+    let rows = if takes_rows(case, &claim) { ", which fetches single rows and collates them" } else { "" };
     let finding =
-        Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{restarts}{busiest}"))
+        Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{rows}{restarts}{busiest}"))
         .at(example.and_then(|row| case.line_of_row(row.0)))
         .about(example.map(Subject::Event))
         .number("idle while data was loaded", case.per_unit(ns))

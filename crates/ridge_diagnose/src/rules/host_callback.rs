@@ -47,7 +47,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let example: Option<EventRow> = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let kinds: BTreeSet<&str> = calls.iter().filter_map(|work| primitive(case, work)).collect();
     let kinds: Vec<&&str> = kinds.iter().collect();
-    let mut finding = Finding::new(format!("Python callbacks from compiled programs take {} of the time", percent(share)))
+    let mut finding = Finding::new(format!("Python callbacks from compiled programs take {} of the time; the same in `jax.numpy` would stay on the device", percent(share)))
         .at(longest.and_then(|work| case.line_of(work)).or_else(|| example.and_then(|row| case.line_of_row(row.0))))
         .about(longest.and_then(|work| OpRow::known(work.op)).map(Subject::Op).or(example.map(Subject::Event)))
         .number("in callbacks, or idle because of them", case.per_unit(ns))

@@ -66,12 +66,12 @@ enum Reason {
 impl Reason {
     fn words(&self) -> &'static str {
         match self {
-            Reason::Shapes(_) => "for arguments of different shapes",
-            Reason::Types(_) => "for arguments of different types",
-            Reason::Weak => "because its arguments alternate between Python numbers and arrays",
-            Reason::Structure => "because lists or dictionaries in its arguments change length",
-            Reason::Values => "for new values of static arguments or captured variables",
-            Reason::Anew => "each time to the same program",
+            Reason::Shapes(_) => "for arguments of different shapes; padding to a few shapes would avoid it",
+            Reason::Types(_) => "for arguments of different types; one type for all calls would avoid it",
+            Reason::Weak => "because its arguments alternate between Python numbers and arrays; arrays in all calls would avoid it",
+            Reason::Structure => "because lists or dictionaries in its arguments change length; a fixed structure would avoid it",
+            Reason::Values => "for new values of static arguments or captured variables; passing them as arrays would avoid it",
+            Reason::Anew => "each time to the same program; creating the jitted function once would avoid it",
         }
     }
 
@@ -486,15 +486,15 @@ mod tests {
             by_types(&types, &[]).map_or("-", |reason| reason.words())
         };
         assert_eq!(said(&[&["float32[8]", "int32[]"]]), "-");
-        assert_eq!(said(&[&["float32[8]"], &["float32[9]"]]), "for arguments of different shapes");
-        assert_eq!(said(&[&["float32[8]"], &["float64[8]"]]), "for arguments of different types");
+        assert_eq!(said(&[&["float32[8]"], &["float32[9]"]]), "for arguments of different shapes; padding to a few shapes would avoid it");
+        assert_eq!(said(&[&["float32[8]"], &["float64[8]"]]), "for arguments of different types; one type for all calls would avoid it");
         assert_eq!(
             said(&[&["float32[]"], &["float32[] weak"]]),
-            "because its arguments alternate between Python numbers and arrays"
+            "because its arguments alternate between Python numbers and arrays; arrays in all calls would avoid it"
         );
         assert_eq!(
             said(&[&["float32[8]"], &["float32[8]", "float32[8]"]]),
-            "because lists or dictionaries in its arguments change length"
+            "because lists or dictionaries in its arguments change length; a fixed structure would avoid it"
         );
         assert_eq!(said(&[&[], &["float32[8]"]]), "-");
     }

@@ -78,7 +78,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let is_apart = apart_ns as f64 >= APART * ns as f64;
     let reads = is_apart || items as f64 >= MOST_ITEMS * small.len() as f64;
     let message = if is_apart {
-        format!("{} of the time goes to a Python loop over the elements of arrays, one by one", percent(share))
+        format!("{} of the time goes to a Python loop over the elements of arrays, one by one; a vectorized form would suffice", percent(share))
     } else if reads {
         format!("{} of the time goes to small operators called one by one, many of them `.item()`", percent(share))
     } else {

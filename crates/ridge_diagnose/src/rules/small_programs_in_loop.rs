@@ -83,7 +83,7 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     let rows = calls.iter().map(|call| call.row).step_by(calls.len() / MOST_LOOKED_AT + 1);
     let seen = case.seen_during(rows);
     let finding = Finding::new(format!(
-        "the device waits {} of the time between {} of the small compiled function `{function}` in a Python loop",
+        "the device waits {} of the time between {} of the small compiled function `{function}` in a Python loop; `jax.lax.scan` would run it on the device",
         percent(share),
         count(calls.len() as u64, "call", "calls"),
     ))

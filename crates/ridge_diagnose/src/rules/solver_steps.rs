@@ -75,7 +75,7 @@ fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId
     }
     let method = all.iter().find_map(|id| method(module, *id));
     let message = format!(
-        "{} of the time goes to an ODE solve that takes {} each time with an explicit solver{}",
+        "{} of the time goes to an ODE solve that takes {} each time with an explicit solver{}; an implicit one takes far fewer if the equations are stiff",
         percent(case.share(ns)),
         count(trips as u64, "step", "steps"),
         method.as_deref().map(|method| format!(" (`{method}`)")).unwrap_or_default(),

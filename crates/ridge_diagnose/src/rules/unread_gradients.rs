@@ -85,7 +85,7 @@ fn unread(case: &Case<'_>) -> Option<Finding> {
     let gone = LEAST_GONE.0 + (LEAST_GONE.1 - LEAST_GONE.0) * (2.0 * part - 1.0).max(0.0);
     let seen = case.seen_about(rows);
     let words = format!(
-        "{} of the gradients that backward passes compute belong to parameters that no optimizer updates",
+        "{} of the gradients that backward passes compute belong to parameters that no optimizer updates; freezing them with `requires_grad_(False)` would suffice",
         percent(part)
     );
     Some(

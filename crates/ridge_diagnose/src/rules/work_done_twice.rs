@@ -79,7 +79,7 @@ fn finding(case: &Case<'_>, one: &Hashed<'_>, other: &Hashed<'_>, ids: &[Instruc
     let calls = case.calls().into_iter().filter(|call| call.function == own).map(|call| call.row).take(MOST_CALLS);
     let seen = case.seen_during(calls);
     let ids = one.program.longest_first(ids);
-    let message = format!("{} of the time, `{own}` repeats work that `{others}` also does", percent(case.share(ns)));
+    let message = format!("{} of the time, `{own}` repeats work that `{others}` also does; one program for both would compute it once", percent(case.share(ns)));
     let found = one.program.located(case, Finding::new(message), ids.first().copied());
     let place = seen.map(|seen| seen.place).or_else(|| found.place.clone());
     Some(
