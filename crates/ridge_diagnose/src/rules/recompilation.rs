@@ -2,7 +2,7 @@
 
 use crate::arguments::name_of;
 use crate::calls::Call;
-use crate::case::Case;
+use crate::case::{Case, Framework};
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::known::{Compiled, CompiledAgain};
@@ -124,6 +124,9 @@ impl Programs<'_> {
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    if case.framework() == Framework::Torch {
+        return Ok(of_dynamo(case).into_iter().collect());
+    }
     // Each capture of a benchmark is of one call after others, which its results tell more of.
     if let Some(again) = &case.known.compiled_again {
         return Ok(again.iter().map(|again| of_benchmark(case, again)).collect());
@@ -197,6 +200,50 @@ fn of_layers(finding: Finding) -> Finding {
         .why("outside of `jax.jit`, each operation is a separate program, compiled once per shape")
         .help("jit the initialization function (`jax.jit(network.init)`), which compiles all of its operations as one program")
         .information()
+}
+
+/// What `torch.compile` compiled again, of the function that took longest, as the recorder noted it.
+fn of_dynamo(case: &Case<'_>) -> Option<Finding> {
+    let all = case.known.notes.iter().filter_map(|note| CompiledByDynamo::read(&note.message));
+    let most = all.max_by(|a, b| a.seconds.total_cmp(&b.seconds)).filter(|most| most.times >= 2)?;
+    let shapes = ["size", "shape", "stride", "rank"].iter().any(|word| most.guards.contains(word));
+    let (fix, why) = match shapes {
+        true => ("`dynamic=True`, or padding to a few shapes, would avoid it", "a compiled graph is guarded by the shapes it was made for"),
+        false => ("a tensor in place of the Python value would avoid it", "a compiled graph is guarded by the Python values that it read, which became constants of it"),
+    };
+    let finding = Finding::new(format!(
+        "`torch.compile` compiled `{}` again {} times, because {} was no longer true; {fix}",
+        most.function, most.times, most.guards,
+    ))
+    .at(Some(Place { file: most.file.to_owned(), line: most.line, is_inferred: false }))
+    .number("compiling it again", Quantity::nanos((most.seconds * 1e9) as i64, Basis::Measured))
+    .why(why)
+    .help("keep counters, schedules and temperatures in buffers of the module or pass them in as tensors, and mark changing sizes with `torch._dynamo.mark_dynamic`; after 8 compilations the function runs without being compiled (`TORCH_LOGS=recompiles` prints the reasons)")
+    .beside((most.seconds * 1e9) as i64);
+    Some(finding)
+}
+
+/// A note of the recorder: `` `NAME` (FILE:LINE) was compiled again N times, S s: no longer true was GUARDS ``.
+#[derive(Debug, PartialEq)]
+struct CompiledByDynamo<'n> {
+    function: &'n str,
+    file: &'n str,
+    line: u32,
+    times: u32,
+    seconds: f64,
+    guards: &'n str,
+}
+
+impl<'n> CompiledByDynamo<'n> {
+    fn read(note: &'n str) -> Option<CompiledByDynamo<'n>> {
+        let (function, rest) = note.strip_prefix('`')?.split_once("` (")?;
+        let (place, rest) = rest.split_once(") was compiled again ")?;
+        let (file, line) = place.rsplit_once(':')?;
+        let (times, rest) = rest.split_once(", ")?;
+        let times = if times == "once" { 1 } else { times.split(' ').next()?.parse().ok()? };
+        let (seconds, guards) = rest.split_once(" s: no longer true was ")?;
+        Some(CompiledByDynamo { function, file, line: line.parse().ok()?, times, seconds: seconds.parse().ok()?, guards })
+    }
 }
 
 /// What a benchmark says of an operation that compiles in every call.
@@ -477,6 +524,16 @@ fn shape_words(instruction: &ridge_hlo::Instruction) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_of_the_recorder_are_read() {
+        let note = "`forward` (net.py:59) was compiled again 7 times, 7.4 s: no longer true was `self.updates == 0`";
+        let read = CompiledByDynamo::read(note).expect("a note");
+        assert_eq!((read.function, read.file, read.line, read.times, read.seconds), ("forward", "net.py", 59, 7, 7.4));
+        assert_eq!(read.guards, "`self.updates == 0`");
+        assert_eq!(CompiledByDynamo::read("`forward` broke the graph"), None);
+        assert_eq!(CompiledByDynamo::read("`f` (None) was compiled again x, y"), None);
+    }
 
     #[test]
     fn types_tell_why_a_program_was_not_found_again() {

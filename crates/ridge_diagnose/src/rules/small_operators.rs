@@ -6,8 +6,9 @@ use crate::fitness::{CannotTell, Question};
 use crate::operator_calls::{NEEDS, OperatorCall};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
+use ridge_analysis::Looks;
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::EventRow;
+use ridge_trace::{EventRow, PythonStack, StringId};
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -33,6 +34,9 @@ const FEWEST: usize = 100;
 const MANY_ELEMENTS: u32 = 100;
 /// Of the time, a part for these from which on they are what to say.
 const APART: f64 = 0.3;
+/// Looks at the program's Python that tell where its time goes, and the part of them in one function, where little was recorded.
+const FEWEST_LOOKS: usize = 50;
+const LEAST_LOOKS: f64 = 0.40;
 /// Calls that read one number back, from which on those are what to say.
 const MOST_ITEMS: f64 = 0.10;
 
@@ -60,7 +64,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let share = case.share(ns);
     let views: usize = elements.iter().map(|at| all[*at].inside as usize).sum();
     if small.len() + views < FEWEST || share < LEAST {
-        return Ok(Vec::new());
+        return Ok(unrecorded(case).into_iter().collect());
     }
     let name = |at: &usize| case.trace().strings.get(all[*at].name);
     let is_item = |at: &&usize| matches!(name(at), "aten::item" | "aten::_local_scalar_dense" | "aten::is_nonzero");
@@ -104,6 +108,51 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .help(if reads { ITEMS } else { SMALL })
             .information(),
     ])
+}
+
+/// A loop that makes so many calls that little of it could be recorded: looks at the program's Python go on in between.
+fn unrecorded(case: &Case<'_>) -> Option<Finding> {
+    let cut = case.known.notes.iter().find(|note| note.message.contains("makes so many events"))?;
+    let python = &case.trace().python;
+    let main = python.threads.iter().filter(|thread| thread.is_main);
+    let stacks = main.flat_map(|thread| &thread.stack).filter_map(|row| Some((*row, python.stacks.get(*row as usize)?)));
+    let text = |id| case.trace().strings.get(id);
+    let is_import = |stack: &PythonStack| text(stack.innermost).starts_with("<frozen importlib");
+    let is_own = |stack: &PythonStack| text(stack.calls).is_empty() || text(stack.calls).starts_with("torch/_tensor.py:");
+    let (mut all, mut own, mut lines) = (0_usize, Looks::default(), FxHashMap::<(StringId, StringId), usize>::default());
+    for (row, stack) in stacks.filter(|(_, stack)| !is_import(stack)) {
+        all += 1;
+        let place = stack.places.first().and_then(|place| python.places.get(*place as usize)).filter(|_| is_own(stack));
+        if let Some(place) = place {
+            *lines.entry((place.file, place.function)).or_default() += 1;
+            *own.entry(row).or_default() += 1;
+        }
+    }
+    let ((file, function), looks) = lines.into_iter().max_by_key(|(place, looks)| (*looks, std::cmp::Reverse(*place)))?;
+    let share = looks as f64 / all.max(1) as f64;
+    if all < FEWEST_LOOKS || share < LEAST_LOOKS {
+        return None;
+    }
+    own.retain(|row, _| {
+        let place = python.stacks.get(*row as usize).and_then(|stack| stack.places.first());
+        let place = place.and_then(|place| python.places.get(*place as usize));
+        place.is_some_and(|place| (place.file, place.function) == (file, function))
+    });
+    let seen = case.seen(&own);
+    let message = format!(
+        "{} of the program's time goes to a Python loop in `{}` that calls small operators one by one; a vectorized form would suffice",
+        percent(share),
+        text(function),
+    );
+    Some(
+        Finding::new(message)
+            .at(seen.map(|seen| seen.place))
+            .number("samples of the program's Python, imports left out", Quantity::new(all as f64, Unit::Count, Basis::Counted))
+            .fact(cut.message.clone())
+            .why("every call costs a few microseconds regardless of its size, and Python makes the calls one at a time")
+            .help(ITEMS)
+            .information(),
+    )
 }
 
 /// Whether a call makes a view of each of very many elements, as iterating over an array does.
