@@ -14,7 +14,7 @@ torch.set_num_threads(1)
 ATOM_TYPES = 8
 WIDTH = 96
 MOLECULES = 128
-STEPS = 40
+STEPS = 80
 
 
 class MoleculeBatch:

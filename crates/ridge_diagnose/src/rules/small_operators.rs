@@ -37,6 +37,8 @@ const APART: f64 = 0.3;
 /// Looks at the program's Python that tell where its time goes, and the part of them in one function, where little was recorded.
 const FEWEST_LOOKS: usize = 50;
 const LEAST_LOOKS: f64 = 0.40;
+/// Looks that found an array being taken apart.
+const FEWEST_APART: u64 = 3;
 /// Calls that read one number back, from which on those are what to say.
 const MOST_ITEMS: f64 = 0.10;
 
@@ -130,17 +132,20 @@ fn unrecorded(case: &Case<'_>) -> Option<Finding> {
     }
     let ((file, function), looks) = lines.into_iter().max_by_key(|(place, looks)| (*looks, std::cmp::Reverse(*place)))?;
     let share = looks as f64 / all.max(1) as f64;
-    if all < FEWEST_LOOKS || share < LEAST_LOOKS {
-        return None;
-    }
     own.retain(|row, _| {
         let place = python.stacks.get(*row as usize).and_then(|stack| stack.places.first());
         let place = place.and_then(|place| python.places.get(*place as usize));
         place.is_some_and(|place| (place.file, place.function) == (file, function))
     });
+    // One long operator is called from the program's own line, too: a loop asks an array for its elements.
+    let takes_apart = |row: &u32| python.stacks.get(*row as usize).is_some_and(|stack| text(stack.calls).ends_with(":Tensor.__iter__"));
+    let apart: u64 = own.iter().filter(|(row, _)| takes_apart(row)).map(|(_, looks)| looks).sum();
+    if all < FEWEST_LOOKS || share < LEAST_LOOKS || apart < FEWEST_APART {
+        return None;
+    }
     let seen = case.seen(&own);
     let message = format!(
-        "{} of the program's time goes to a Python loop in `{}` that calls small operators one by one; a vectorized form would suffice",
+        "{} of the program's time goes to a Python loop in `{}` over the elements of arrays, one by one; a vectorized form would suffice",
         percent(share),
         text(function),
     );
