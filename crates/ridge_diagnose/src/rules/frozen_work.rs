@@ -111,7 +111,7 @@ fn of_never_updated(case: &Case<'_>, program: &Program<'_>, entry: ComputationId
 }
 
 /// The entry parameters that each instruction goes back to.
-type Behind = FxHashMap<InstructionId, BTreeSet<InstructionId>>;
+pub(super) type Behind = FxHashMap<InstructionId, BTreeSet<InstructionId>>;
 
 /// What of a program some of its arguments alone decide.
 struct Part {
@@ -171,7 +171,7 @@ impl Part {
 }
 
 /// What the program returns.
-fn results_of(module: &HloModule, entry: ComputationId) -> Vec<InstructionId> {
+pub(super) fn results_of(module: &HloModule, entry: ComputationId) -> Vec<InstructionId> {
     let Some(root) = module.computation(entry).root else { return Vec::new() };
     match &*module.instruction(root).opcode {
         "tuple" => module.instruction(root).operands.clone(),
@@ -196,7 +196,7 @@ fn runs(program: &Program<'_>, ids: &[InstructionId]) -> u64 {
 }
 
 /// The arguments of which the program hands back a new value: a result of the same type and extents goes back to them.
-fn updated(
+pub(super) fn updated(
     module: &HloModule,
     entry: ComputationId,
     behind: &Behind,
