@@ -28,6 +28,17 @@ impl SavingBasis {
             SavingBasis::Measured => "measured",
         }
     }
+
+    /// The name for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            SavingBasis::Replay => "replay",
+            SavingBasis::Wall => "its share of the time",
+            SavingBasis::Price => "cost model",
+            SavingBasis::Bound => "upper bound",
+            SavingBasis::Measured => "measured",
+        }
+    }
 }
 
 /// What mending would save.

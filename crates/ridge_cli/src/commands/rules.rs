@@ -143,7 +143,7 @@ fn listing(local: &[LocalSaving]) -> Table {
         .text("blind", "Blind", "pairs written without knowledge of the rule in which it was the right cause, and least and most of predicted over measured savings there", |rule: &&Rule| {
             blind_record_of(rule.id).map(|record| record.words().trim_start_matches("blind: ").to_owned())
         })
-        .count("pairs", "Tuned pairs", "pairs of programs that the rule was tuned with; they don't predict its accuracy elsewhere", Basis::Measured, |rule: &&Rule| {
+        .count("pairs", "Tuned pairs", "pairs of programs that the rule was tuned on; they don't predict its accuracy on others", Basis::Measured, |rule: &&Rule| {
             record(rule).map(|record| u64::from(record.pairs))
         })
         .text("ratio", "Predicted/measured, tuned", "least and most of predicted over measured savings of those", |rule: &&Rule| {

@@ -20,11 +20,11 @@ pub(crate) struct SnapshotArguments {
     #[arg(required = true, value_name = "HOST:PORT", value_delimiter = ',')]
     targets: Vec<Target>,
 
-    /// Begin to record into the ring
+    /// Start recording into the ring buffer
     #[arg(long, conflicts_with_all = ["stop", "out", "no_modules"])]
     start: bool,
 
-    /// End the recording; the ring is lost
+    /// Stop recording, and discard the ring buffer
     #[arg(long, conflicts_with_all = ["out", "no_modules"])]
     stop: bool,
 
@@ -32,16 +32,16 @@ pub(crate) struct SnapshotArguments {
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
-    /// Don't request the compiled modules, which aren't in the ring: it needn't be restarted then
+    /// Don't get compiled modules: they aren't in the ring buffer, and getting them restarts it
     #[arg(long)]
     no_modules: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline snapshot --start node1:9012,node2:9012     begin; costs what JAX's profiler costs
-  ridgeline snapshot node1:9012,node2:9012 -o slow/    save the last stretch of both
-  ridgeline snapshot --stop node1:9012,node2:9012      end
+  ridgeline snapshot --start node1:9012,node2:9012     start; costs as much as JAX's profiler
+  ridgeline snapshot node1:9012,node2:9012 -o slow/    save the most recent events of both
+  ridgeline snapshot --stop node1:9012,node2:9012      stop
 
 Exit status:
   0 if every program answered, 1 if one did not; what came from the others is kept.";
