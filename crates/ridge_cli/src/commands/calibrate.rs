@@ -52,7 +52,7 @@ Examples:
   ridgeline calibrate -f json -o h200.json            a file to use on other machines
   ridgeline calibrate -f csv                          everything in one table
 
-Figures are kept in $XDG_DATA_HOME/ridgeline/ceilings, else ~/.local/share/ridgeline/ceilings, one file per device.
+Figures are stored in $XDG_DATA_HOME/ridgeline/ceilings, by default ~/.local/share/ridgeline/ceilings, one file per device.
 See docs/calibrate.md for the meaning of each figure, and docs/json for the document.
 
 Exit status:

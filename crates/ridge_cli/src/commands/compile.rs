@@ -84,7 +84,7 @@ Examples:
   ridgeline compile dump/                                            XLA's own dumps, as a recording
   ridgeline hlo ridgeline-compiled-1/h100                            look at the result
 
-A recording keeps what compiles best with `ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered`.
+To record the best form for compiling, use `ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered`.
 
 Exit status:
   0 if every module was compiled, 1 if one was not; with a COMMAND that failed, its own.";
@@ -313,7 +313,7 @@ impl From<LowerError> for Failure {
         let failure = Failure::failed(error.to_string());
         match error {
             LowerError::NotImported { .. } => {
-                failure.hint("`--python FILE` names the interpreter that has what the file imports")
+                failure.hint("`--python FILE` names the interpreter with the packages that the file imports")
             }
             LowerError::Refused { why, .. } if why.starts_with("TypeError") => {
                 failure.hint("`--args 'f32[8,8] n=3'` gives the function an array and a Python value")

@@ -44,7 +44,7 @@ pub(crate) struct DiffArguments {
 
     /// Ignore differences below this share of the time before
     #[arg(long = "min-change", alias = "practical", value_name = "PERCENT", default_value = "2%", value_parser = percent)]
-    practical: f64,
+    min_change: f64,
 
     /// Confidence level of intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence)]
@@ -202,7 +202,7 @@ fn deliver(arguments: &DiffArguments, globals: &Globals, found: &Diff) -> Result
 impl DiffArguments {
     fn options(&self) -> DiffOptions {
         let compare = ridgeline::comparison::Options {
-            practical: self.practical,
+            min_change: self.min_change,
             confidence: self.confidence,
             fail_on: self.fail_on,
             ..ridgeline::comparison::Options::default()

@@ -30,7 +30,7 @@ const DOCUMENT: &str = "experiment.json";
 /// The recording of the program as it is, in the directory.
 const RECORDING: &str = "recorded";
 
-/// Measure what a finding's advice would save, before editing anything
+/// Measure the saving of a finding's fix, without editing anything
 ///
 /// Records the program, runs `check` on it, and runs it again with the changes that its findings call for:
 /// made in memory, from outside, so no file is touched. Runs with and without a change take turns until the saving is

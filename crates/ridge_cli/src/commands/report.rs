@@ -12,7 +12,7 @@ use ridgeline::units::Bytes;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Write a report: the page of `ridgeline view` with its answers in one file
+/// Write the page of `ridgeline view` to a single file
 ///
 /// The file opens from disk in any browser, works offline, and lists what was left out to keep it small.
 /// Without `--redact` it includes the capture's data about the machine and its user; see docs/privacy.md.

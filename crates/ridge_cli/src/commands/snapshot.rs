@@ -8,15 +8,15 @@ use ridge_record::default_out_dir;
 use ridge_remote::{Ask, Limits, Target};
 use std::path::PathBuf;
 
-/// Save what running JAX programs did in the last moments (a flight recorder)
+/// Save the most recent activity of running JAX programs (a flight recorder)
 ///
-/// `--start` has each program record into a ring that keeps the last stretch; without an option the ring is saved, as
-/// often as you like; `--stop` ends it. Each program is contacted at the port that it opened with
-/// `jax.profiler.start_server`, all at the same time. The server uses plain TCP and no password.
+/// `--start` makes each program record into a ring buffer of its most recent events. Without an option, the buffer is
+/// saved, as often as you like; `--stop` ends it. Ridgeline connects to the port that each program opened with
+/// `jax.profiler.start_server`, all at the same time. The server uses plain TCP without a password.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SnapshotArguments {
-    /// Where the programs' profilers listen
+    /// Addresses of the programs' profiler servers
     #[arg(required = true, value_name = "HOST:PORT", value_delimiter = ',')]
     targets: Vec<Target>,
 

@@ -106,7 +106,7 @@ pub(crate) struct TryArguments {
 
     /// Ignore differences below this share of the time
     #[arg(long = "min-change", alias = "practical", value_name = "PERCENT", default_value = "2%", value_parser = crate::quantities::percent, help_heading = "What counts")]
-    practical: f64,
+    min_change: f64,
 
     /// Confidence level of intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence, help_heading = "What counts")]
@@ -328,7 +328,7 @@ impl TryArguments {
     }
 
     fn compare(&self) -> Options {
-        Options { practical: self.practical, confidence: self.confidence, fail_on: self.fail_on, ..Options::default() }
+        Options { min_change: self.min_change, confidence: self.confidence, fail_on: self.fail_on, ..Options::default() }
     }
 
     fn folder(&self) -> Result<PathBuf, Failure> {

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use ridge_report::Report;
 use ridgeline::{Change, Effect, OtherDevice};
 
-/// Predict what changes to the program would save
+/// Predict the saving of changes to the program
 ///
 /// Replays the capture's dependencies with all changes applied together, and predicts the time they save.
 /// Also prints how well the replay explains the unchanged capture, and refuses to predict if it doesn't. See
@@ -80,8 +80,8 @@ pub(crate) fn run(arguments: &WhatIfArguments, globals: &Globals, timings: &mut 
     let answer = timings.phase("replay", || session.what_if(&changes, device.as_ref()))?;
     // What holds one table has that of the changes, where there is anything in it.
     let one_table = arguments.output.format.holds_one_table();
-    let shows_changes = !changes.is_empty() || (one_table && answer.elsewhere.is_none());
-    let mut tables: Vec<_> = answer.elsewhere.into_iter().collect();
+    let shows_changes = !changes.is_empty() || (one_table && answer.on_target.is_none());
+    let mut tables: Vec<_> = answer.on_target.into_iter().collect();
     tables.extend(shows_changes.then_some(answer.changes));
     if one_table {
         tables.drain(..tables.len() - 1);

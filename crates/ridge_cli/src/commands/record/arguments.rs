@@ -27,7 +27,7 @@ static USUAL: LazyLock<[String; 5]> = LazyLock::new(|| {
 
 static USUAL_OVERHEAD: LazyLock<String> = LazyLock::new(|| Limits::USUAL.max_overhead_pct.to_string());
 
-/// Run a program and record what it does on its devices
+/// Run a program and record its device work, compiled modules and sources
 ///
 /// The program runs unchanged: it keeps its own output, terminal, signals and exit status.
 /// Recording starts when the program, or a process that it starts, first imports jax or torch.
