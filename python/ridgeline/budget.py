@@ -24,6 +24,9 @@ _WORTH = 0.5
 #: Growth of memory below this says nothing, in bytes.
 _LEAST_GROWTH = 16 << 20
 
+#: Growth of memory above which a part is written however much may be spent: on a busy machine, writing more takes minutes.
+_MOST_GROWTH = 1 << 30
+
 #: Most windows that a limit cuts a program's life into.
 _MOST_WINDOWS = 8
 
@@ -66,6 +69,7 @@ class TraceBudget:
     def is_used_up(self, now: float) -> bool:
         """Whether what the running capture holds would cost more than there is."""
         most = max(self._left_s(now) / self._cost_per_byte, _LEAST_GROWTH) * self._tolerance
+        most = min(most, _MOST_GROWTH)
         grown = resident_bytes() - self._resident
         # Where it grows slowly, it need not be looked at often.
         slowly = grown - self._grown < most / 64

@@ -19,12 +19,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from itertools import accumulate, chain, repeat, starmap, takewhile, tee
+from itertools import accumulate, chain, islice, repeat, starmap, takewhile, tee
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from .own_files import DEEPEST, INSTALLED, OwnFiles, path_of
+from .steady import SteadyArguments
 
 #: What looking may take of the program's time.
 _MOST_SHARE = 0.01
@@ -75,6 +76,7 @@ class Sampler:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._began = False
+        self._steady = SteadyArguments()
         #: What else is known of the program, told with every line.
         self.told: Callable[[], dict[str, Any]] = dict
 
@@ -147,6 +149,7 @@ class Sampler:
         for ident, frames in stacks:
             if ident != own:
                 self._keep(ident, now, frames)
+                self._steady.look(list(islice(filter(self._own.has, frames), _MOST_FRAMES)))
 
     def _keep(self, ident: int, now: int, frames: list[FrameType]) -> None:
         stack, thread = self._stack(frames), self._threads.get(ident)
@@ -204,7 +207,10 @@ class Sampler:
         threads = [thread.taken() for thread in list(self._threads.values())]
         chunk = {"frames": frames, "stacks": stacks, "threads": [thread for thread in threads if thread["samples"]]}
         chunk |= {"looks": self._looks, "cost_s": round(self._cost_s, 6), "interval_s": round(self._interval_s, 6)}
-        if told := self.told():
+        told = self.told()
+        if steady := self._steady.told():
+            told = told | {"steady": steady}
+        if told:
             chunk["watched"] = told
         with open(self._file, "a", encoding="utf-8") as file:
             file.write(json.dumps(chunk, separators=(",", ":")) + "\n")

@@ -129,7 +129,16 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     for (rule, result) in results {
         outcomes.push(Outcome { rule, found: result.as_ref().map(Vec::len).map_err(Clone::clone) });
         let is_of_host = rule.group == Group::Host;
-        findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, is_of_host, ..finding }));
+        let placed = |finding: Finding| match is_of_host && finding.place.is_none() && !finding.claim.is_empty() {
+            // What the host does has a line as soon as enough looks at its Python fell into the time it takes.
+            true => {
+                let seen = case.seen_in(&finding.claim);
+                finding.seen(seen.as_ref())
+            }
+            false => finding,
+        };
+        let named = |finding| Finding { rule: rule.id, is_of_host, ..placed(finding) };
+        findings.extend(result.into_iter().flatten().map(named));
     }
     unite(&mut findings);
     findings.iter_mut().for_each(|finding| mark(case, finding));

@@ -1,5 +1,6 @@
 //! What is known of a capture beside its trace: what the recorder wrote and the readers said.
 
+use crate::finding::Place;
 use ridge_analysis::CompilingCall;
 use ridge_table::Note;
 
@@ -20,6 +21,8 @@ pub struct Known {
     pub is_predicted: bool,
     /// What code, launches and HLO of its kernels show.
     pub seen: Vec<Seen>,
+    /// The line that has JAX compute in double precision, where the recording has the program's text.
+    pub doubles_asked_at: Option<Place>,
 }
 
 /// What the code, the launch or the HLO of a compiled kernel shows, before anything ran.

@@ -7,6 +7,7 @@ use crate::finding::Place;
 use crate::pricing::{Left, Rates, work_of};
 use crate::programs::Program;
 use ridge_hlo::{Flow, InstructionId};
+pub(crate) use site::own_line;
 use site::{Rewrite, Site, Slack};
 use std::collections::BTreeMap;
 

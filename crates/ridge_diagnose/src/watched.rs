@@ -1,14 +1,33 @@
-//! What the recorder watched of PyTorch, for the rules that judge it.
+//! What the recorder watched of the program, for the rules that judge it.
 
+use crate::arguments::name_of;
 use crate::case::{Case, Framework};
 use crate::finding::Place;
+use crate::programs::Program;
 use ridge_analysis::PythonLooks;
+use ridge_hlo::InstructionId;
 use ridge_trace::{PythonPlace, Watched};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 impl<'a> Case<'a> {
     /// What was watched of the judged processes.
     pub(crate) fn watched(&self) -> &'a [Watched] {
         if self.framework() == Framework::Torch { &self.trace().python.watched } else { &[] }
+    }
+
+    /// The entry parameters of a compiled program that are the same arrays in every call, and the looks that say so.
+    pub(crate) fn steady(&self, program: &Program<'_>) -> Option<(BTreeSet<InstructionId>, u64)> {
+        let function = program.function(self);
+        let all = self.trace().python.watched.iter().flat_map(|watched| &watched.steady);
+        let steady = all.filter(|steady| steady.function == function).max_by_key(|steady| steady.looks)?;
+        let names: FxHashSet<&str> = steady.arguments.iter().map(String::as_str).collect();
+        let module = program.module;
+        let parameters = module.computation(module.entry?).instruction_ids();
+        let is_steady = |id: &InstructionId| {
+            module.instruction(*id).opcode == "parameter" && names.contains(name_of(module, *id).as_str())
+        };
+        Some((parameters.filter(is_steady).collect(), steady.looks))
     }
 
     /// The place in the words of a finding.

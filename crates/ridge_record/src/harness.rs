@@ -62,6 +62,7 @@ const FILES: &[PackageFile] = package_files![
     "session.py",
     "sizes.py",
     "sources.py",
+    "steady.py",
     "step_function.py",
     "torch_attach.py",
     "torch_dynamo.py",

@@ -71,6 +71,19 @@ pub struct Watched {
     pub cleared_gradients: Vec<ClearedGradients>,
     /// Loaders that started their workers more than once.
     pub restarted_workers: Vec<RestartedWorkers>,
+    /// Arguments of compiled functions that were the same arrays in every look at the program.
+    pub steady: Vec<SteadyArguments>,
+}
+
+/// Arguments of the compiled functions of one name that never changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SteadyArguments {
+    /// The function.
+    pub function: String,
+    /// The arrays, as JAX names those of an argument: `params['w']`.
+    pub arguments: Vec<String>,
+    /// Looks in which each of them was the same.
+    pub looks: u64,
 }
 
 /// A loader whose workers are started for each pass over the data.

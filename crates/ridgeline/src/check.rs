@@ -3,7 +3,7 @@
 use crate::session::Session;
 use crate::source_text::SourceText;
 use crate::subject::{SubjectText, subject_text};
-use ridge_diagnose::{Case, Compiled, Diagnosis, Finding, Known, Rule, Selection, StepTimes, diagnose};
+use ridge_diagnose::{Case, Compiled, Diagnosis, Finding, Known, Place, Rule, Selection, StepTimes, diagnose};
 use ridge_table::{Note, Subject};
 
 /// The diagnosis of a capture, ready to show.
@@ -37,6 +37,7 @@ pub struct Shown {
 impl Session {
     /// Asks the rules of `selection` what holds the program back.
     pub fn check(&self, selection: &Selection) -> Check {
+        let mut texts = SourceText::new(&self.imported().sources, self.run_folder());
         let known = Known {
             notes: self.notes().to_vec(),
             compilations: self.compilations().iter().cloned().map(compiled).collect(),
@@ -45,12 +46,16 @@ impl Session {
             compiled_again: self.compiled_again().map(<[_]>::to_vec),
             is_predicted: self.is_predicted(),
             seen: self.seen_statically(),
+            doubles_asked_at: texts.kept_line(asks_for_doubles).map(|(file, line)| Place {
+                file,
+                line,
+                is_inferred: false,
+            }),
         };
         let diagnosis = self.with_analysis(|analysis| {
             let case = Case { analysis: *analysis, known: &known };
             diagnose(&case, selection)
         });
-        let mut texts = SourceText::new(&self.imported().sources, self.run_folder());
         let mut shown: Vec<Shown> = Vec::with_capacity(diagnosis.findings.len());
         for finding in &diagnosis.findings {
             let text = |subject: &Subject| subject_text(self.trace(), subject);
@@ -83,6 +88,13 @@ fn step_times(manifest: &ridge_documents::Manifest) -> Option<StepTimes> {
 fn has_failed(manifest: &ridge_documents::Manifest) -> bool {
     let ended = manifest.program.as_ref();
     ended.is_some_and(|ended| ended.exit_code.is_some_and(|code| code != 0) || ended.signal.is_some())
+}
+
+/// Whether a line of Python has JAX compute in double precision.
+fn asks_for_doubles(line: &str) -> bool {
+    let code = line.split('#').next().unwrap_or_default();
+    let names_it = ["jax_enable_x64", "JAX_ENABLE_X64"].iter().any(|name| code.contains(name));
+    names_it && ["True", "1"].iter().any(|on| code.contains(on)) || code.contains("enable_x64()")
 }
 
 fn compiled(found: ridge_analysis::Compilation) -> Compiled {

@@ -3,7 +3,9 @@
 use crate::note::{Note, Severity};
 use ridge_documents::{SampledFrame, Samples, Stretch};
 use ridge_import::Imported;
-use ridge_trace::{ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, UnreadGradients, Watched};
+use ridge_trace::{
+    ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, SteadyArguments, UnreadGradients, Watched,
+};
 use ridge_trace::{NONE, PythonPlace, PythonStack, PythonThread, StringId, Trace};
 use std::fs::{File, read_dir};
 use std::io::Read as _;
@@ -141,7 +143,13 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         place: loader.frame.as_ref().map(&mut place),
     });
     let restarted_workers = restarted_workers.collect();
-    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients, restarted_workers })
+    let steady = said.steady.iter().map(|steady| SteadyArguments {
+        function: steady.function.clone(),
+        arguments: steady.arguments.clone(),
+        looks: steady.looks,
+    });
+    let steady = steady.collect();
+    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients, restarted_workers, steady })
 }
 
 /// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is.

@@ -15,6 +15,9 @@ const KEPT: &str = "sources";
 /// Kept files that are looked at; a program has fewer.
 const MOST_KEPT: usize = 1 << 14;
 
+/// Files in which a line is searched.
+const MOST_SEARCHED: usize = 256;
+
 /// How a file's text compares with the one that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextOrigin {
@@ -70,6 +73,18 @@ impl SourceText {
         let kept = self.run_folder.iter().flat_map(|folder| kept_files(folder));
         known.extend(kept.map(|inside| format!("/{}", inside.display())));
         known
+    }
+
+    /// The first line among the copies of a run folder that `wanted` takes: its file, its number and its text.
+    pub(crate) fn kept_line(&mut self, wanted: impl Fn(&str) -> bool) -> Option<(String, u32)> {
+        let mut files = self.known();
+        files.sort_unstable();
+        files.truncate(MOST_SEARCHED);
+        files.into_iter().find_map(|file| {
+            let (_, lines) = self.file(&file, None)?;
+            let at = lines.iter().position(|line| wanted(line))?;
+            Some((file, u32::try_from(at + 1).ok()?))
+        })
     }
 
     /// What a reader must know of the lines that were read: a sentence each.

@@ -63,6 +63,13 @@ impl Product {
     }
 }
 
+/// The deepest line of the user's own that an instruction came from, else its deepest of all.
+pub(crate) fn own_line(module: &HloModule, id: InstructionId) -> Option<Place> {
+    let stack = module.source_stack(id);
+    let own = stack.iter().find(|frame| !is_installed(frame.file)).or(stack.first())?;
+    Some(Place { file: own.file.to_owned(), line: own.line, is_inferred: false })
+}
+
 impl<'a> Site<'a, '_> {
     pub(crate) fn instruction(&self, id: InstructionId) -> &'a Instruction {
         self.module.instruction(id)
@@ -114,10 +121,7 @@ impl<'a> Site<'a, '_> {
 
     /// The user's line of an instruction: the deepest of its own frames outside installed packages, else that of what ran it.
     pub(crate) fn place(&self, id: InstructionId) -> Option<Place> {
-        let stack = self.module.source_stack(id);
-        let own = stack.iter().find(|frame| !is_installed(frame.file)).or(stack.first());
-        let own = own.map(|frame| Place { file: frame.file.to_owned(), line: frame.line, is_inferred: false });
-        own.or_else(|| self.case.line_of_op(self.program.work(self.flow.carrier(id)).first()?.op))
+        own_line(self.module, id).or_else(|| self.case.line_of_op(self.program.work(self.flow.carrier(id)).first()?.op))
     }
 
     /// The extent of the identity matrix that `id` is, as a comparison of rows with columns.

@@ -64,21 +64,26 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let more = if own.len() > NAMED { " and others" } else { "" };
     let function = program.function(case);
     let longest = program.longest_first(&ran);
+    let steady = case.steady(program).filter(|(arguments, _)| own.is_subset(arguments));
+    let looks = steady.map(|(_, looks)| looks);
     let kind = longest.iter().find_map(|id| kind_of_factor(module, *id)).map(|kind| format!(" ({kind})")).unwrap_or_default();
     let message = format!(
-        "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends only on {}{more}",
+        "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends only on {}{more}{}",
         percent(case.share(ns)),
         names.join(", "),
+        if looks.is_some() { ", the same in every call" } else { "" },
     );
-    Some(
+    let finding =
         Finding::new(message)
             .at(place_of(case, program, factor))
             .about(Subject::Module(program.row))
             .number(format!("in operations that depend only on those: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
-            .fact(format!("called {} times; the capture doesn't show whether those arguments were the same each time", program.events(factor)))
+            .fact(match looks {
+                Some(looks) => format!("called {} times; all {looks} looks at the program found the same arrays", program.events(factor)),
+                None => format!("called {} times; the capture doesn't show whether those arguments were the same each time", program.events(factor)),
+            })
             .why("a compiled function keeps nothing between calls, so it recomputes everything that depends on unchanged arguments")
             .help("if they stay the same, factorize once in a separate function and pass the factor in: `jax.scipy.linalg.cho_factor` or `lu_factor`, then `cho_solve` or `solve_triangular` in each call")
-            .claims(program.claim(&ran, 1.0))
-            .information(),
-    )
+            .claims(program.claim(&ran, 1.0));
+    Some(if looks.is_some() { finding } else { finding.information() })
 }

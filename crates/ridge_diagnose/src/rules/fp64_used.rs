@@ -83,7 +83,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         percent(case.share(ns)),
         1.0 / slowest.max(1e-3),
     ))
-    .at(case.line_of_op(op))
+    .at(case.known.doubles_asked_at.clone().or_else(|| case.line_of_op(op)))
     .about(OpRow::known(op).map(Subject::Op))
     .number(format!("in 64-bit operations: {}", list(&names, 3)), case.per_unit(ns))
     .number("double-precision rate / single-precision rate", Quantity::new(slowest, Unit::Share, if on_processors { Basis::Modelled } else { Basis::Sheet }))

@@ -4,6 +4,7 @@ use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, beyond_roof, programs, work_sums};
+use crate::rewrites::own_line;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need, Workload};
@@ -30,9 +31,9 @@ const MOST: f32 = 0.5;
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
     let programs = programs(case);
-    let mut found: Vec<(&'static str, Work<'_>)> = programs.iter().flat_map(moves).collect();
+    let mut found: Vec<Move<'_>> = programs.iter().flat_map(moves).collect();
     let sum = |wanted: &dyn Fn(&str) -> bool| {
-        let of = found.iter().filter(|(kind, _)| wanted(kind)).map(|(_, work)| work.row.ns);
+        let of = found.iter().filter(|one| wanted(one.kind)).map(|one| one.work.row.ns);
         of.fold(0_i64, i64::saturating_add)
     };
     let ns = sum(&|_| true);
@@ -43,15 +44,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         ["sort", "gather", "scatter", "slice"].map(|kind| (kind, sum(&|other| other == kind))).to_vec();
     kinds.retain(|(_, ns)| *ns > 0);
     kinds.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
-    found.sort_by_key(|(_, work)| (std::cmp::Reverse(work.row.ns), work.at));
-    let names: Vec<&str> = found.iter().map(|(_, work)| work.name).collect();
+    found.sort_by_key(|one| (std::cmp::Reverse(one.work.row.ns), one.work.at));
+    let names: Vec<&str> = found.iter().map(|one| one.work.name).collect();
     let sums = work_sums(case);
     let part = |work: &Work<'_>| Some((work.at, beyond_roof(&sums, work.op)?.min(MOST)));
-    let claim: Vec<(usize, f32)> = found.iter().filter_map(|(_, work)| part(work)).collect();
-    let first = found.first().map_or(ridge_trace::NONE, |(_, work)| work.op);
+    let claim: Vec<(usize, f32)> = found.iter().filter_map(|one| part(&one.work)).collect();
+    let first = found.first().map_or(ridge_trace::NONE, |one| one.work.op);
+    let place = found.first().and_then(|one| own_line(one.by.0, one.by.1));
     let mut finding =
         Finding::new(format!("{} of the time moves elements to and from computed indices", percent(case.share(ns))))
-            .at(case.line_of_op(first))
+            .at(place.or_else(|| case.line_of_op(first)))
             .about(OpRow::known(first).map(Subject::Op));
     for (kind, ns) in kinds {
         finding = finding.number(format!("in {kind} operations"), case.per_unit(ns));
@@ -61,18 +63,27 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .why("the index of each element is known only at run time, so memory is accessed in small pieces")
         .help("sort or bucket once and reuse the order, turn regular patterns into slices, `jnp.roll` or `reshape`, gather whole rows instead of elements, and use `jax.ops.segment_sum` on sorted segments");
     // Information names its rows too, so that a cause with a better word for the same time takes it.
-    let all = || found.iter().map(|(_, work)| (work.at, 1.0));
+    let all = || found.iter().map(|one| (one.work.at, 1.0));
     Ok(vec![if claim.is_empty() { finding.claims(all()).information() } else { finding.claims(claim) }])
 }
 
-/// The work of a program that only moves elements, with what it is.
-fn moves<'a>(program: &Program<'a>) -> Vec<(&'static str, Work<'a>)> {
-    let kinds = program.ran.iter().filter_map(|(id, work)| Some((kind(program.module, *id)?, work)));
-    kinds.flat_map(|(kind, work)| work.iter().map(move |work| (kind, *work))).collect()
+/// Work that only moves elements.
+struct Move<'a> {
+    kind: &'static str,
+    work: Work<'a>,
+    /// The instruction that moves them, which a fusion may hold.
+    by: (&'a HloModule, InstructionId),
 }
 
-/// What an operation is, where it is one of these: by itself, or as what dominates a fusion.
-fn kind(module: &HloModule, id: InstructionId) -> Option<&'static str> {
+/// The work of a program that only moves elements.
+fn moves<'a>(program: &Program<'a>) -> Vec<Move<'a>> {
+    let module = program.module;
+    let found = program.ran.iter().filter_map(|(id, work)| Some((kind(module, *id)?, work)));
+    found.flat_map(|((kind, id), work)| work.iter().map(move |work| Move { kind, work: *work, by: (module, id) })).collect()
+}
+
+/// What an operation is, where it is one of these: by itself, or as what dominates a fusion; and what it is by.
+fn kind(module: &HloModule, id: InstructionId) -> Option<(&'static str, InstructionId)> {
     let instruction = module.instruction(id);
     let of = |opcode: &str| match opcode {
         "sort" => Some("sort"),
@@ -82,14 +93,17 @@ fn kind(module: &HloModule, id: InstructionId) -> Option<&'static str> {
     };
     if !instruction.is_fusion() {
         return of(&instruction.opcode)
-            .or_else(|| matches!(&*instruction.opcode, "slice" | "dynamic-slice").then_some("slice"));
+            .or_else(|| matches!(&*instruction.opcode, "slice" | "dynamic-slice").then_some("slice"))
+            .map(|kind| (kind, id));
     }
-    let hero = &module.instruction(module.hero(id)).opcode;
-    if let Some(kind) = of(hero) {
-        return Some(kind);
+    let hero = module.hero(id);
+    if let Some(kind) = of(&module.instruction(hero).opcode) {
+        return Some((kind, hero));
     }
+    let hero = &module.instruction(hero).opcode;
     // Next to a gather, arithmetic on its elements costs nothing; a sum or a product may.
     let is_light = hero.is_elementwise() || matches!(&**hero, "broadcast" | "concatenate" | "reshape" | "bitcast");
     let body = instruction.called.first().filter(|_| is_light)?;
-    module.instructions_of(*body).iter().any(|inner| inner.opcode == "gather").then_some("gather")
+    let gather = module.computation(*body).instruction_ids().find(|inner| module.instruction(*inner).opcode == "gather")?;
+    Some(("gather", gather))
 }

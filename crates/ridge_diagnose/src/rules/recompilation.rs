@@ -41,6 +41,9 @@ const MOST_LAYERS: usize = 64;
 /// compiles all that it needs before most of the work begins.
 const LEAST_WORK: f64 = 0.25;
 
+/// The part of marked steps that compiling takes, above which it counts even if it happens in few of them.
+const MOST_OF_STEPS: f64 = 0.25;
+
 /// Why a compiled program was not found again.
 enum Reason {
     /// Shapes of its arguments differ: one line for each that does.
@@ -130,7 +133,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     let least = if is_told { LEAST_TOLD } else { LEAST_PROGRAMS };
-    let programs = programs(case, least).into_iter();
+    let programs = programs(case, least, ns).into_iter();
     let Some(most) = programs.max_by_key(|programs| (!programs.is_of_layers, programs.again_ns(), programs.count)) else { return Ok(Vec::new()) };
     let function = function_name(most.name);
     let again = compiled_again(case, &most);
@@ -263,8 +266,8 @@ fn recurs(case: &Case<'_>, Compiling { calls, windows, .. }: &Compiling<'_>) -> 
     ends.is_some_and(|(first, last)| work_between(case, windows, first.span.0, last.span.1) >= LEAST_WORK)
 }
 
-/// Names with several programs: what the recorder wrote of them, else what their HLO shows.
-fn programs<'a>(case: &Case<'a>, least: usize) -> Vec<Programs<'a>> {
+/// Names with several programs: what the recorder wrote of them, else what their HLO shows. Devices waited `waited_ns` for compilation.
+fn programs<'a>(case: &Case<'a>, least: usize, waited_ns: i64) -> Vec<Programs<'a>> {
     let trace = case.trace();
     let mut compiling = compiling_calls(case);
     // A capture whose calls are known tells when each compiled.
@@ -299,7 +302,8 @@ fn programs<'a>(case: &Case<'a>, least: usize) -> Vec<Programs<'a>> {
             continue;
         }
         // Asked last, because it looks at all work.
-        if tells_calls && !is_unseen && !recurs(case, &known) {
+        let is_most_of_steps = case.analyzed().per == Per::Step && case.share(waited_ns) >= MOST_OF_STEPS;
+        if tells_calls && !is_unseen && !is_most_of_steps && !recurs(case, &known) {
             continue;
         }
         let calls = known.calls;

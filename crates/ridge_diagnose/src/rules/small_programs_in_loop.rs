@@ -6,6 +6,7 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
+use crate::waits::DeviceWaits;
 use crate::words::{count, percent};
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Activity, Cause, IdleGaps, Life, Need, PythonLooks, Spans};
@@ -20,16 +21,20 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("small_programs_in_loop.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch", "host-pause", "many-small-kernels", "defensive-copies"],
-    needs: &[Need::of::<PythonLooks>(), Need::of::<IdleGaps>(), Need::of::<Life>()],
+    needs: &[Need::of::<PythonLooks>(), Need::of::<IdleGaps>(), Need::of::<Life>(), Need::of::<DeviceWaits>()],
     find: Find::Causes(find),
 };
 
 /// Below this part of the time, launching is not what holds a program back.
 const LEAST: f64 = 0.15;
+/// Below this part, few would rewrite a loop for what it gives back.
+const WORTH_A_WARNING: f64 = 0.25;
 /// Calls of one function that make a loop which is worth compiling.
 const FEWEST: u64 = 64;
 /// What a call leaves the device to do at most, nanoseconds: of more the launch is a small part.
 const SMALL_NS: i64 = 1_000_000;
+/// What Python takes to dispatch a call, nanoseconds: device work that lasts longer hides it.
+const DISPATCH_NS: i64 = 100_000;
 /// What lies between two turns of such a loop at most, nanoseconds.
 const BETWEEN_NS: i64 = 5_000_000;
 /// The least part of the judged time from the first to the last of the turns.
@@ -74,6 +79,7 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     if share < LEAST {
         return None;
     }
+    let claimed = waits;
     let rows = calls.iter().map(|call| call.row).step_by(calls.len() / MOST_LOOKED_AT + 1);
     let seen = case.seen_during(rows);
     let finding = Finding::new(format!(
@@ -89,7 +95,12 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     .number("idle between and in the calls", case.per_unit(ns))
     .why("Python dispatches every call, which takes about as long as such a small step, and XLA can't fuse across calls")
     .help("move the loop into the compiled function: use `jax.lax.scan` over the keys or inputs of the steps and return the values you keep, or `jax.lax.fori_loop`; if the host has to check results occasionally, scan over blocks of steps")
-    .claims(waits);
+    .claims(claimed.iter().copied());
+    // A step long enough to be dispatched during the one before it waits for what blocks the host, which has a rule of its own.
+    let blocked = case.waited_part();
+    let of_blocking = claimed.iter().filter_map(|(at, part)| Some((*at, part.min(*blocked.get(at)?))));
+    let is_blocked = each_ns > DISPATCH_NS && case.share_of(of_blocking) > 0.5 * share;
+    let finding = if share < WORTH_A_WARNING || is_blocked { finding.information() } else { finding };
     Some((share, case.unless_brief(finding)))
 }
 

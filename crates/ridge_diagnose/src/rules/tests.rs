@@ -5,7 +5,8 @@
 
 use super::RULES;
 use crate::{
-    Case, Compiled, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Seen, Selection, StepTimes, diagnose,
+    Case, Compiled, CompiledAgain, Diagnosis, Finding, Known, Place, Rule, SavingBasis, Seen, Selection, StepTimes,
+    diagnose,
 };
 use ridge_analysis::{CompilingCall, Prepared};
 use ridge_hlo::HloModule;
@@ -55,6 +56,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
         failed: notes.lines().any(|line| line == "failed"),
         compilations: notes.lines().filter_map(compiled).collect(),
         compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
+        doubles_asked_at: notes.lines().find_map(doubles_asked_at),
     };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
@@ -125,6 +127,11 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             passes: number(2) as u64,
             place: None,
         }),
+        "steady" => watched.steady.push(ridge_trace::SteadyArguments {
+            function: parts[1].to_owned(),
+            looks: number(2) as u64,
+            arguments: parts[3..].iter().map(|name| (*name).to_owned()).collect(),
+        }),
         _ => {
             watched.unread_gradients = Some(ridge_trace::UnreadGradients {
                 numbers: number(1) as u64,
@@ -141,6 +148,12 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
 fn step_times(line: &str) -> Option<StepTimes> {
     let (recorded_ns, not_recorded_ns) = line.strip_prefix("steps: ")?.split_once(' ')?;
     Some(StepTimes { recorded_ns: recorded_ns.parse().ok()?, not_recorded_ns: not_recorded_ns.parse().ok()? })
+}
+
+/// The line that has JAX compute in double precision, as a line of a document has it: `doubles: FILE:LINE`.
+fn doubles_asked_at(line: &str) -> Option<Place> {
+    let (file, line) = line.strip_prefix("doubles: ")?.rsplit_once(':')?;
+    Some(Place { file: file.to_owned(), line: line.parse().ok()?, is_inferred: false })
 }
 
 /// What the recorder wrote of compilations, as a line of a document has it: `compiled: MODULE, COUNT, SECONDS`, and the line that had
