@@ -156,7 +156,7 @@ class Recording:
             # This JAX keeps its compiler elsewhere: XLA's own dump is the way that needs no hook.
             self.config.setdefault("xla_dump", None)
             self.config["xla_dump"] = self.config["xla_dump"] or {"formats": ["text", "proto"]}
-            raise RuntimeError(f"{error}; XLA's own dump in hlo_dump/ was asked for instead") from error
+            raise RuntimeError(f"{error}; XLA's own dump in hlo_dump/ was requested instead") from error
 
     def _hear_annotations(self, jax: ModuleType, session: Session) -> None:
         if session.schedule.kind in ("steps", "whole") and not self.config.get("step_function"):

@@ -251,7 +251,7 @@ class Emulation:
     def _keep_result(self, name: str, array: Any) -> None:
         jax = sys.modules.get("jax")
         if jax is not None and isinstance(array, jax.core.Tracer):
-            raise ValueError(f"result {name!r} was given inside a jitted function, where it has no value")
+            raise ValueError(f"result {name!r} was marked inside a jitted function, where it has no value")
         numpy = importlib.import_module("numpy")
         count = self._results[name] = self._results.get(name, 0) + 1
         if count > _MOST_RESULTS:

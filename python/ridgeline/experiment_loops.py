@@ -110,7 +110,7 @@ class DeviceLoops:
     def _compiled(self, jax: Any, site: Any, form: Any, values: Any, more: tuple[Any, ...], static: tuple[int, ...] = ()) -> Any:
         leaves = jax.tree_util.tree_leaves(values)
         if not leaves or not all(isinstance(leaf, (jax.Array, float, int)) for leaf in leaves):
-            raise TypeError("the loop carries values that are no arrays")
+            raise TypeError("the loop carries values other than arrays")
         # The body closes over what is around the loop, which may differ the next time.
         key = (site, tuple((str(getattr(leaf, "dtype", type(leaf))), getattr(leaf, "shape", ())) for leaf in leaves), _around(form))
         compiled = self._forms.get(key)

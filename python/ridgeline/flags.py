@@ -59,7 +59,7 @@ def add_flags(flags: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
         elif _name(flag) in names_present:
             left_out.append((_name(flag), "the program sets this flag itself"))
         elif " " in flag:
-            left_out.append((_name(flag), "XLA_FLAGS cannot hold a value with a space"))
+            left_out.append((_name(flag), "XLA_FLAGS cannot contain a value with a space"))
         elif why := _why_unknown(_name(flag)):
             left_out.append((_name(flag), why))
         else:

@@ -170,7 +170,7 @@ class Golden:
             if key is None and digest in self._kept:
                 return self._kept[digest]
             if len(self._kept) >= _MOST_FOLDERS:
-                raise ValueError(f"more than {_MOST_FOLDERS} modules are called so; the others are left out")
+                raise ValueError(f"more than {_MOST_FOLDERS} modules have this name; the others are left out")
             folder = self._out / f"{file_name(module)}.{os.getpid()}-{len(self._kept) + 1}"
             kept = Kept(folder, module, digest, inputs, outputs, self._take)
             self._kept[key or digest] = kept

@@ -43,7 +43,7 @@ def folder() -> Path:
     at.mkdir(mode=0o700, exist_ok=True)
     found = at.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise PermissionError(f"{at} is not a folder that only this user can write")
+        raise PermissionError(f"{at} is not a directory that only this user can write")
     return at
 
 

@@ -1,10 +1,10 @@
 """Name a function as a region, and an array as a result of the program.
 
-`region("name")(f)` computes what `f` computes, as a jitted function of that name; `result("name", array)` gives its array back.
-Neither does more on its own.
-Under `ridgeline record` a region's code becomes a module of its own that can be handed over, and `--golden name` keeps what goes in
-and out of it.
-Under `ridgeline handoff emulate` something else is computed in its place, and results are compared.
+`region("name")(f)` is `f` as a jitted function with that name; `result("name", array)` returns its array.
+Without Ridgeline, they do nothing else.
+Under `ridgeline record`, a region's code becomes a separate module, for `ridgeline handoff`, and `--golden name` saves its inputs and
+outputs.
+Under `ridgeline handoff emulate`, other code replaces the region, and results are compared.
 
     import jax, ridgeline
 
@@ -14,8 +14,8 @@ Under `ridgeline handoff emulate` something else is computed in its place, and r
 
     ridgeline.result("reconstruction", volume)
 
-What goes in and out are arrays, in any tree of tuples, lists and dictionaries; arguments that are none are named by `static_argnames`,
-as for `jax.jit`.
+Inputs and outputs are arrays, in any tree of tuples, lists and dictionaries; name other arguments with `static_argnames`, as for
+`jax.jit`.
 """
 
 from __future__ import annotations

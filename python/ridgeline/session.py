@@ -38,8 +38,8 @@ _DRAIN_LIMIT_S = 10.0
 
 #: What is not as in other recordings where executables come from JAX's persistent compilation cache.
 _FROM_CACHE = (
-    "modules came from JAX's persistent compilation cache: their source lines are those of the program that compiled them, how long "
-    "that took is not known, and two modules of one name may be mixed up; JAX_ENABLE_COMPILATION_CACHE=false records without it"
+    "modules came from JAX's persistent compilation cache: their source lines come from the program that compiled them, their compile "
+    "time is unknown, and two modules with the same name may be confused; JAX_ENABLE_COMPILATION_CACHE=false records without the cache"
 )
 
 #: How often warm-up and limits are looked at, in seconds.

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _rows() -> list[list[str]]:
     page = (ROOT / "docs" / "asked.md").read_text()
-    page = page[: page.index("## Not there")]
+    page = page[: page.index("## Not available")]
     rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in row] for row in rows if row[0].strip() != "capability"]
 

@@ -650,7 +650,7 @@ fn a_thread_without_ranges_works_for_the_range_open_at_the_launch() {
             step                   70         10              2      200      3       0
             backward               60         60              1      80       2       1
             (outside every range)  3          3               0      0        2       0
-            * 2 events were launched by threads that work for others: given to the range open at their launch
+            * 2 events were launched by threads that work for others: attributed to the range open at their launch
         "#]],
     );
 }
@@ -678,7 +678,7 @@ fn autograd_works_for_others_though_its_collectives_are_ranges() {
             step             70         10              1      100      3       0
             backward         60         20              1      70       2       1
             nccl:all_reduce  40         40              1      10       1       2
-            * 1 event was launched by threads that work for others: given to the range open at their launch
+            * 1 event was launched by threads that work for others: attributed to the range open at their launch
         "#]],
     );
 }
@@ -724,7 +724,7 @@ fn of_ranges_on_two_threads_neither_is_guessed() {
             two                    10         10              1      100      2       0
             (outside every range)  4          4               0      0        1       0
             one                    1          1               1      100      1       0
-            * 1 event was launched by threads that work for others: given to the range open at their launch
+            * 1 event was launched by threads that work for others: attributed to the range open at their launch
         "#]],
     );
 }
@@ -745,7 +745,7 @@ fn a_range_of_no_length_owns_nothing_that_comes_later() {
             (outside every range)  5          5               0      0        2       0
             solve                  2          2               1      10       1       0
             mark                   0          0               1      0        0       0
-            * 1 event was given to the range open at the time: no launch on that device was recorded
+            * 1 event was attributed to the range open at the time: no launch on that device was recorded
         "#]],
     );
 }

@@ -127,9 +127,9 @@ pub(crate) struct InputArguments {
 /// The ceilings that rates are compared with.
 #[derive(Debug, Args)]
 pub(crate) struct CeilingsArguments {
-    /// Ceilings to compare with: a FILE of measured ones, the name of a device (`NVIDIA H100 SXM5 80GB`) to use its
-    /// data sheet, or `none` for data sheets only [default: what `ridgeline calibrate` kept for this device, else its
-    /// data sheet]
+    /// Roofline ceilings: a FILE from `ridgeline calibrate -o`, a device name (`NVIDIA H100 SXM5 80GB`) for its data
+    /// sheet, or `none` for data sheets only [default: measured by `ridgeline calibrate` on this device, else its data
+    /// sheet]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     ceilings: Option<PathBuf>,
 }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::timings::Timings;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-/// Find out what an accelerator program did, what makes it slow, and how to fix it
+/// Find out why a JAX or PyTorch program is slow on its accelerator, and how to fix it
 ///
 /// Ridgeline records unmodified JAX and PyTorch programs, reads captures from other profilers, and reports where the
 /// time went, what limits performance, and what a fix would save.
@@ -33,7 +33,7 @@ pub(crate) struct Cli {
 const AFTER_HELP: &str = "\
 Examples:
   ridgeline record -- python solver.py     record a program; its output and exit status don't change
-  ridgeline check run/                     what makes it slow, and how to fix it
+  ridgeline check run/                     why it is slow, and how to fix it
   ridgeline diff before/ after/            what got faster or slower, and how certain that is
   ridgeline view run/                      view it in the browser
   ridgeline stats run/                     where the time went

@@ -401,8 +401,8 @@ fn rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said() {
         &told,
         expect![[r#"
         Some(0) --pmc SQ_WAVES GRBM_GUI_ACTIVE --kernel-include-regex ^gemm --output-format json 
-        Some(2) missing   trace: rocprofv3 ended with status 2 before it ran the program; what it said stands above
-        Some(0) missing   trace: rocprofv3 wrote no file; what it said stands above
+        Some(2) missing   trace: rocprofv3 ended with status 2 before it ran the program; see its output above
+        Some(0) missing   trace: rocprofv3 wrote no file; see its output above
         Some(2) error: `rocprofv3` is AMD's and cannot run with nsys or ncu
         Some(2) error: `kernel=` selects kernels for `pmc=`, but no counter is named
         error: rocprofv3 captures the whole program: `--steps`, `--annotation` and `--warm-up` choose a part of it

@@ -33,14 +33,14 @@ pub struct Operation {
     /// How many there are after it.
     pub after: usize,
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: Outcome,
     /// Places in [`Fused::kernels`] of those that hold it, or what it became.
     pub held_by: Vec<usize>,
 }
 
 /// What became of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     /// It stands in kernels with others.
     Fused,
     /// It is computed in several kernels, and more often than the program says.
@@ -53,15 +53,15 @@ pub enum Fate {
     Gone,
 }
 
-impl Fate {
+impl Outcome {
     /// It in words.
     pub fn words(&self) -> String {
         match self {
-            Fate::Fused => "fused".to_owned(),
-            Fate::Duplicated => "fused, computed again".to_owned(),
-            Fate::Alone => "alone".to_owned(),
-            Fate::Became(opcodes) => format!("became {}", opcodes.join(", ")),
-            Fate::Gone => "folded away".to_owned(),
+            Outcome::Fused => "fused".to_owned(),
+            Outcome::Duplicated => "fused, computed again".to_owned(),
+            Outcome::Alone => "alone".to_owned(),
+            Outcome::Became(opcodes) => format!("became {}", opcodes.join(", ")),
+            Outcome::Gone => "folded away".to_owned(),
         }
     }
 }
@@ -137,7 +137,7 @@ pub fn fused(before: &HloModule, after: &HloModule, refusals: &Refusals) -> Fuse
                 opcode: opcode.clone(),
                 before: 0,
                 after: 0,
-                fate: Fate::Gone,
+                outcome: Outcome::Gone,
                 held_by: Vec::new(),
             };
             asked.push((key, opcode, operation));
@@ -235,19 +235,19 @@ impl Held {
                 operation.after = by_kernel.values().sum();
                 operation.held_by = by_kernel.keys().copied().collect();
                 let is_alone = |at: &usize| kernels.get(*at).is_some_and(|kernel| kernel.operations <= 1);
-                operation.fate = if operation.after > operation.before && operation.held_by.len() > 1 {
-                    Fate::Duplicated
+                operation.outcome = if operation.after > operation.before && operation.held_by.len() > 1 {
+                    Outcome::Duplicated
                 } else if operation.held_by.iter().all(is_alone) {
-                    Fate::Alone
+                    Outcome::Alone
                 } else {
-                    Fate::Fused
+                    Outcome::Fused
                 };
             }
             None => {
                 operation.held_by = by_opcode.values().flat_map(|by_kernel| by_kernel.keys().copied()).collect();
                 operation.held_by.sort_unstable();
                 operation.held_by.dedup();
-                operation.fate = Fate::Became(by_opcode.keys().cloned().collect());
+                operation.outcome = Outcome::Became(by_opcode.keys().cloned().collect());
             }
         }
         operation
@@ -449,7 +449,7 @@ ENTRY %main (x: f32[8]) -> (f32[8], f32[8], f32[]) {
             text.push_str(&format!(
                 "{} :{line} {before} -> {after} {}: {}\n",
                 one.name,
-                one.fate.words(),
+                one.outcome.words(),
                 names.join(" ")
             ));
         }

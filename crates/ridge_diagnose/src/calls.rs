@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Cause, Holds, IdleGaps, Spans};
+use ridge_analysis::{Activity, Cause, TimeOwner, IdleGaps, Spans};
 use ridge_trace::{DeviceRow, EventKind};
 
 /// What JAX 0.4 and later runs in Python for a program that its dispatch in C++ does not take: one that calls back, and the
@@ -65,7 +65,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The rows of the wall in which devices wait for Python in `calls`, each with the part of it; launching itself and the
+    /// The rows of the breakdown in which devices wait for Python in `calls`, each with the part of it; launching itself and the
     /// profiler's own work are left out.
     pub(crate) fn idle_in<'c>(&self, calls: impl IntoIterator<Item = &'c Call<'c>>) -> Vec<(usize, f32)> {
         let (trace, idle) = (self.trace(), self.analysis.get::<IdleGaps>());
@@ -77,11 +77,11 @@ impl<'a> Case<'a> {
         let mut held: Vec<(usize, f64)> = Vec::new();
         for (position, device) in idle.devices.iter().map(|device| DeviceRow(device.device)).enumerate() {
             let process = trace.devices.get(device.index()).map_or(0, |device| device.process) as usize;
-            let Some((inside, judged)) = of_process.get(process).zip(self.frame().spans.get(process)) else { continue };
+            let Some((inside, judged)) = of_process.get(process).zip(self.analyzed().spans.get(process)) else { continue };
             let add = |held: &mut Vec<(usize, f64)>, part: &IdlePart| {
-                let holds = Holds::Idle { cause: part.cause, activity: part.activity, name: part.name };
+                let owner = TimeOwner::Idle { cause: part.cause, activity: part.activity, name: part.name };
                 let ns = common_ns(inside, judged, part.start_ns, part.end_ns());
-                held.extend(self.wall().place(device, holds).filter(|_| ns > 0).map(|at| (at, ns as f64)));
+                held.extend(self.breakdown().place(device, owner).filter(|_| ns > 0).map(|at| (at, ns as f64)));
             };
             let found = idle.visit(trace, position, 0, Vec::new, |held, gap| {
                 gap.iter().filter(|part| is_pythons(part)).for_each(|part| add(held, part));

@@ -5,7 +5,7 @@ use crate::fitness::CannotTell;
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{
-    Activity, Analysis, Cause, Frame, Holds, IdleGaps, Life, PythonFrame, Shared, Spans, StepRow, Wall, WallRow,
+    Activity, Analysis, Cause, AnalyzedTime, TimeOwner, IdleGaps, Life, PythonFrame, Shared, Spans, StepRow, Breakdown, BreakdownRow,
 };
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
@@ -29,13 +29,13 @@ pub struct Case<'a> {
     pub known: &'a Known,
 }
 
-/// Work of one operation and name on one device, with its place in the wall.
+/// Work of one operation and name on one device, with its place in the breakdown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work<'a> {
-    /// Its row of the wall.
+    /// Its row of the breakdown.
     pub(crate) at: usize,
     /// How much of the device's time it has, how many events began.
-    pub(crate) row: &'a WallRow,
+    pub(crate) row: &'a BreakdownRow,
     /// Row of the operations table, or [`NONE`].
     pub(crate) op: u32,
     /// Name of the events.
@@ -44,13 +44,13 @@ pub(crate) struct Work<'a> {
     pub(crate) kind: EventKind,
 }
 
-/// Idle time of one cause, with its place in the wall.
+/// Idle time of one cause, with its place in the breakdown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IdleTime<'a> {
-    /// Its row of the wall.
+    /// Its row of the breakdown.
     pub(crate) at: usize,
     /// How much of the device's time it has.
-    pub(crate) row: &'a WallRow,
+    pub(crate) row: &'a BreakdownRow,
     /// Why nothing ran.
     pub(crate) cause: Cause,
     /// What the host did.
@@ -66,45 +66,45 @@ impl<'a> Case<'a> {
     }
 
     /// The time that is judged.
-    pub(crate) fn frame(&self) -> &'a Frame {
-        self.analysis.frame()
+    pub(crate) fn analyzed(&self) -> &'a AnalyzedTime {
+        self.analysis.analyzed()
     }
 
     /// Whose every moment of it is.
-    pub(crate) fn wall(&self) -> &'a Wall {
-        self.analysis.wall()
+    pub(crate) fn breakdown(&self) -> &'a Breakdown {
+        self.analysis.breakdown()
     }
 
     /// Device work, most time first on each device.
     pub(crate) fn work(&self) -> impl Iterator<Item = Work<'a>> {
         let trace = self.trace();
-        self.wall().rows.iter().enumerate().filter_map(|(at, row)| match row.holds {
-            Holds::Work { op, name, kind } => Some(Work { at, row, op, name: trace.strings.get(name), kind }),
-            Holds::Idle { .. } => None,
+        self.breakdown().rows.iter().enumerate().filter_map(|(at, row)| match row.owner {
+            TimeOwner::Work { op, name, kind } => Some(Work { at, row, op, name: trace.strings.get(name), kind }),
+            TimeOwner::Idle { .. } => None,
         })
     }
 
     /// Idle time, most first on each device.
     pub(crate) fn idle(&self) -> impl Iterator<Item = IdleTime<'a>> {
         let trace = self.trace();
-        self.wall().rows.iter().enumerate().filter_map(|(at, row)| match row.holds {
-            Holds::Idle { cause, activity, name } => {
+        self.breakdown().rows.iter().enumerate().filter_map(|(at, row)| match row.owner {
+            TimeOwner::Idle { cause, activity, name } => {
                 let name = name.map(|name| trace.strings.get(name));
                 Some(IdleTime { at, row, cause, activity, name })
             }
-            Holds::Work { .. } => None,
+            TimeOwner::Work { .. } => None,
         })
     }
 
     /// The part of the judged time of all devices that these rows have, each moment once; 0 to 1.
     pub(crate) fn share_of(&self, claim: impl IntoIterator<Item = (usize, f32)>) -> f64 {
-        let whole = self.wall().whole_ns();
+        let whole = self.breakdown().whole_ns();
         let mut parts: FxHashMap<usize, f32> = FxHashMap::default();
         for (at, part) in claim {
             let known = parts.entry(at).or_default();
             *known = known.max(part.clamp(0.0, 1.0));
         }
-        let ns = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns) as f64;
+        let ns = |at: usize| self.breakdown().rows.get(at).map_or(0, |row| row.ns) as f64;
         let held: f64 = parts.into_iter().map(|(at, part)| ns(at) * f64::from(part)).sum();
         // The sum of nothing is -0.0.
         if whole > 0 && held > 0.0 { held / whole as f64 } else { 0.0 }
@@ -125,31 +125,31 @@ impl<'a> Case<'a> {
 
     /// The part of the judged time that `ns` over all devices is; 0 to 1.
     pub(crate) fn share(&self, ns: i64) -> f64 {
-        let whole = self.wall().whole_ns();
+        let whole = self.breakdown().whole_ns();
         if whole > 0 { ns as f64 / whole as f64 } else { 0.0 }
     }
 
     /// The part of the time that is judged on `device` that `ns` of it is; 0 to 1.
     pub(crate) fn share_on(&self, device: DeviceRow, ns: i64) -> f64 {
-        let whole = self.wall().devices.iter().find(|wall| wall.device == device).map_or(0, |wall| wall.whole_ns);
+        let whole = self.breakdown().devices.iter().find(|breakdown| breakdown.device == device).map_or(0, |breakdown| breakdown.whole_ns);
         if whole > 0 { ns as f64 / whole as f64 } else { 0.0 }
     }
 
     /// Time of `device` as time of one step, or of the capture.
     pub(crate) fn per_unit_on(&self, device: DeviceRow, ns: i64) -> Quantity {
-        Quantity::nanos((self.share_on(device, ns) * self.frame().unit_ns() as f64) as i64, Basis::Measured)
+        Quantity::nanos((self.share_on(device, ns) * self.analyzed().unit_ns() as f64) as i64, Basis::Measured)
     }
 
     /// Time of one device or rank as time of one step, or of the capture.
     pub(crate) fn per_unit_of_one(&self, ns: i64) -> Quantity {
-        let count = i64::try_from(self.frame().count.max(1)).unwrap_or(i64::MAX);
+        let count = i64::try_from(self.analyzed().count.max(1)).unwrap_or(i64::MAX);
         Quantity::nanos(ns / count, Basis::Measured)
     }
 
     /// The part of a step or capture and of `beside_ns` beside it that the latter is together with the part `within` of the
     /// former; and both together, nanoseconds.
     pub(crate) fn share_with_beside(&self, within: f64, beside_ns: i64) -> (f64, i64) {
-        let (unit, beside) = (self.frame().unit_ns().max(0), beside_ns.max(0));
+        let (unit, beside) = (self.analyzed().unit_ns().max(0), beside_ns.max(0));
         let whole = unit.saturating_add(beside);
         let share = if beside > 0 { (within * unit as f64 + beside as f64) / whole as f64 } else { within };
         (share, whole)
@@ -157,19 +157,19 @@ impl<'a> Case<'a> {
 
     /// Time over all devices as time of one step, or of the capture.
     pub(crate) fn per_unit(&self, ns: i64) -> Quantity {
-        Quantity::nanos((self.share(ns) * self.frame().unit_ns() as f64) as i64, Basis::Measured)
+        Quantity::nanos((self.share(ns) * self.analyzed().unit_ns() as f64) as i64, Basis::Measured)
     }
 
     /// A number of things in the judged time per step, or in the capture, on one device.
     pub(crate) fn count_per_unit(&self, count: u64) -> Quantity {
-        let divisor = self.frame().count.max(1) * self.wall().devices.len().max(1) as u64;
+        let divisor = self.analyzed().count.max(1) * self.breakdown().devices.len().max(1) as u64;
         Quantity::new((count as f64 / divisor as f64).round(), Unit::Count, Basis::Measured)
     }
 
     /// The part of the judged time in which devices worked; `None` where none did.
     pub(crate) fn busy_share(&self) -> Option<f64> {
-        let wall = self.wall();
-        (wall.whole_ns() > 0).then(|| wall.busy_ns() as f64 / wall.whole_ns() as f64)
+        let breakdown = self.breakdown();
+        (breakdown.whole_ns() > 0).then(|| breakdown.busy_ns() as f64 / breakdown.whole_ns() as f64)
     }
 
     /// The HLO module and instruction of the operation at row `op`.
@@ -242,62 +242,62 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The row of the wall that the work at event `row` belongs to.
+    /// The row of the breakdown that the work at event `row` belongs to.
     pub(crate) fn place_of(&self, row: u32) -> Option<usize> {
         let device = self.trace().track_of(row)?.device?;
-        self.wall().place(DeviceRow(device), Holds::work(self.trace(), row as usize))
+        self.breakdown().place(DeviceRow(device), TimeOwner::work(self.trace(), row as usize))
     }
 
-    /// Time of rows of the wall, nanoseconds, as the part of each row that it is.
+    /// Time of rows of the breakdown, nanoseconds, as the part of each row that it is.
     pub(crate) fn parts_of(&self, held: impl IntoIterator<Item = (usize, f64)>) -> Vec<(usize, f32)> {
         let mut sums: FxHashMap<usize, f64> = FxHashMap::default();
         held.into_iter().for_each(|(at, ns)| *sums.entry(at).or_default() += ns);
-        let whole = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns).max(1) as f64;
+        let whole = |at: usize| self.breakdown().rows.get(at).map_or(0, |row| row.ns).max(1) as f64;
         let parts = sums.into_iter().map(|(at, ns)| (at, (ns / whole(at)).min(1.0) as f32));
         let mut parts: Vec<(usize, f32)> = parts.filter(|(_, part)| *part > 0.0).collect();
         parts.sort_by_key(|(at, _)| *at);
         parts
     }
 
-    /// Time of events of the devices, nanoseconds, as parts of the rows of the wall that they belong to.
+    /// Time of events of the devices, nanoseconds, as parts of the rows of the breakdown that they belong to.
     pub(crate) fn parts_of_events(&self, events: impl IntoIterator<Item = (u32, i64)>) -> Vec<(usize, f32)> {
         self.parts_of(events.into_iter().filter_map(|(row, ns)| Some((self.place_of(row)?, ns as f64))))
     }
 
-    /// The events behind rows of the wall, in the judged time and outside it.
+    /// The events behind rows of the breakdown, in the judged time and outside it.
     pub(crate) fn rows_of(&self, claim: impl IntoIterator<Item = usize>) -> impl Iterator<Item = u32> {
-        let (trace, wall) = (self.trace(), self.wall());
-        let claimed = claim.into_iter().filter_map(|at| wall.rows.get(at)).map(|row| (row.device, row.holds));
-        let wanted: Rc<FxHashSet<(DeviceRow, Holds)>> = Rc::new(claimed.collect());
+        let (trace, breakdown) = (self.trace(), self.breakdown());
+        let claimed = claim.into_iter().filter_map(|at| breakdown.rows.get(at)).map(|row| (row.device, row.owner));
+        let wanted: Rc<FxHashSet<(DeviceRow, TimeOwner)>> = Rc::new(claimed.collect());
         let tracks = trace.device_tracks().filter_map(|track| Some((track, DeviceRow(track.device?))));
         tracks.flat_map(move |(track, device)| {
             let wanted = Rc::clone(&wanted);
-            track.rows.clone().filter(move |row| wanted.contains(&(device, Holds::work(trace, *row as usize))))
+            track.rows.clone().filter(move |row| wanted.contains(&(device, TimeOwner::work(trace, *row as usize))))
         })
     }
 
     /// The idle time of the device at `position` of the idle gaps that lies within `spans`, where `sorted` takes it: what that
-    /// says of each part, its row of the wall, and nanoseconds.
+    /// says of each part, its row of the breakdown, and nanoseconds.
     pub(crate) fn idle_of<T: Clone + Send>(
         &self,
         position: usize,
         spans: &Spans,
         sorted: impl Fn(&IdlePart) -> Option<T> + Sync,
     ) -> Vec<(T, usize, i64)> {
-        let (idle, per) = (self.analysis.get::<IdleGaps>(), self.frame().per);
+        let (idle, per) = (self.analysis.get::<IdleGaps>(), self.analyzed().per);
         let device = DeviceRow(idle.devices[position].device);
         let add = |found: &mut Vec<(T, usize, i64)>, gap: &[IdlePart]| {
             for part in gap {
                 let ns = spans.within_ns(part.start_ns, part.end_ns());
-                let holds = Holds::Idle { cause: part.cause_per(per), activity: part.activity, name: part.name };
-                let said = sorted(part).filter(|_| ns > 0).zip(self.wall().place(device, holds));
+                let owner = TimeOwner::Idle { cause: part.cause_per(per), activity: part.activity, name: part.name };
+                let said = sorted(part).filter(|_| ns > 0).zip(self.breakdown().place(device, owner));
                 found.extend(said.map(|(said, at)| (said, at, ns)));
             }
         };
         idle.visit(self.trace(), position, 0, Vec::new, add).concat()
     }
 
-    /// The change that takes the work of these rows of the wall away.
+    /// The change that takes the work of these rows of the breakdown away.
     pub(crate) fn without(&self, rows: impl IntoIterator<Item = usize>) -> Edit {
         Edit { rows: self.rows_of(rows).collect(), action: Action::Drop }
     }
@@ -324,7 +324,7 @@ impl<'a> Case<'a> {
 
     /// Whether all devices that worked are processors.
     pub(crate) fn is_on_processors(&self) -> bool {
-        let devices = &self.wall().devices;
+        let devices = &self.breakdown().devices;
         !devices.is_empty() && devices.iter().all(|device| self.is_processor(device.device))
     }
 }

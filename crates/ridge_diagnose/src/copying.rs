@@ -1,10 +1,10 @@
-//! Copies of the judged time: where the wall has them, how much of each no compute hides, and how fast their ways are.
+//! Copies of the judged time: where the breakdown has them, how much of each no compute hides, and how fast their ways are.
 
 use crate::case::Case;
 use crate::finding::Place;
 use crate::known::Known;
 use ridge_analysis::models::transfers::Transfers;
-use ridge_analysis::{Analysis, Ceiling, Holds, Limit, Need, Per, Shared, Wall};
+use ridge_analysis::{Analysis, Ceiling, TimeOwner, Limit, Need, Per, Shared, Breakdown};
 use ridge_table::Basis;
 use ridge_trace::{DeviceRow, EventKind, EventRow, MemoryKind, Trace, Transfer};
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ pub(crate) const LARGE_BYTES: u64 = 1 << 20;
 pub(crate) struct Copying {
     /// Its event.
     pub(crate) row: u32,
-    /// Its row of the wall.
+    /// Its row of the breakdown.
     pub(crate) at: usize,
     /// Row of the devices table.
     pub(crate) device: u32,
@@ -66,7 +66,7 @@ pub(crate) struct Copies {
 }
 
 impl Shared for Copies {
-    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<Transfers>()];
+    const NEEDS: &'static [Need] = &[Need::of::<Breakdown>(), Need::of::<Transfers>()];
 
     fn make(analysis: &Analysis<'_>) -> Copies {
         let case = Case { analysis: *analysis, known: &Known::default() };
@@ -88,7 +88,7 @@ impl<'a> Case<'a> {
     }
 
     fn find_copies(&self) -> Vec<Copying> {
-        let (trace, wall, frame) = (self.trace(), self.wall(), self.frame());
+        let (trace, breakdown, frame) = (self.trace(), self.breakdown(), self.analyzed());
         let found = self.analysis.get::<Transfers>().copies.iter().filter_map(|copy| {
             let row = copy.row as usize;
             let process = trace.devices.get(copy.device as usize)?.process;
@@ -97,7 +97,7 @@ impl<'a> Case<'a> {
             let inside = if copy.ns > 0 { within as f64 / copy.ns as f64 } else { 0.0 };
             (within > 0).then_some(Copying {
                 row: copy.row,
-                at: wall.place(DeviceRow(copy.device), Holds::work(trace, row))?,
+                at: breakdown.place(DeviceRow(copy.device), TimeOwner::work(trace, row))?,
                 device: copy.device,
                 kind: trace.events.kind(row),
                 moved: trace.transfer(row).copied(),
@@ -108,7 +108,7 @@ impl<'a> Case<'a> {
         found.collect()
     }
 
-    /// The rows of the wall that `copies` have, each with the part that would go where `part` of what is exposed would.
+    /// The rows of the breakdown that `copies` have, each with the part that would go where `part` of what is exposed would.
     pub(crate) fn claim_of<'c>(
         &self,
         copies: impl IntoIterator<Item = &'c Copying>,
@@ -120,11 +120,11 @@ impl<'a> Case<'a> {
 
     fn in_loop(&self, all: &[Copying]) -> Vec<Copying> {
         let mut copies: Vec<Copying> = all.iter().copied().filter(Copying::is_with_host).collect();
-        if self.frame().per == Per::Step {
+        if self.analyzed().per == Per::Step {
             return copies;
         }
         let turns: FxHashMap<u32, Turns> =
-            self.wall().devices.iter().map(|device| (device.device.0, turns(self.trace(), device.device.0))).collect();
+            self.breakdown().devices.iter().map(|device| (device.device.0, turns(self.trace(), device.device.0))).collect();
         copies.retain(|copy| {
             let start = self.trace().events.start_ns[copy.row as usize];
             turns

@@ -10,7 +10,7 @@ use crate::rules::RULES;
 use crate::saving::{Saving, SavingBasis};
 use crate::words::count as counted;
 use rayon::prelude::*;
-use ridge_analysis::{Frame, Life, Lines, Need, Wall};
+use ridge_analysis::{AnalyzedTime, Life, Lines, Need, Breakdown};
 use std::collections::BTreeSet;
 
 /// Findings that hold less of the time are only shown on request.
@@ -98,7 +98,7 @@ pub struct Diagnosis {
     /// What mending all of them would save together, where a replay or their parts of the time can tell.
     pub together: Option<Saving>,
     /// The time that was judged.
-    pub frame: Frame,
+    pub frame: AnalyzedTime,
     /// What else the program's recorded life was.
     pub life: Life,
     /// The part of it in which devices worked, 0 to 1; `None` where no device was recorded.
@@ -117,7 +117,7 @@ impl Diagnosis {
 /// Asks every rule that `selection` has.
 pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     let asked: Vec<&'static Rule> = RULES.iter().copied().filter(|rule| selection.has(rule)).collect();
-    case.analysis.prepare(&[Need::of::<Wall>(), Need::of::<Lines>()]);
+    case.analysis.prepare(&[Need::of::<Breakdown>(), Need::of::<Lines>()]);
     asked.iter().for_each(|rule| case.analysis.prepare(rule.needs));
     let doubts = doubts(case, &asked);
     let blocked: BTreeSet<Question> = doubts.iter().flat_map(|(_, doubt)| doubt.blocks.iter().copied()).collect();
@@ -165,7 +165,7 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         outcomes,
         held_share,
         together: joint,
-        frame: case.frame().clone(),
+        frame: case.analyzed().clone(),
         life: *case.analysis.get::<Life>(),
         busy_share: case.busy_share(),
         log,
@@ -306,7 +306,7 @@ fn rank(case: &Case<'_>, finding: &Finding) -> f64 {
 
 /// What the share of a finding is of, nanoseconds.
 fn whole_ns(case: &Case<'_>, finding: &Finding) -> f64 {
-    case.frame().unit_ns().saturating_add(finding.beside_ns).max(1) as f64
+    case.analyzed().unit_ns().saturating_add(finding.beside_ns).max(1) as f64
 }
 
 /// Hangs symptoms under the finding that explains them, where both claim the same time.

@@ -150,7 +150,7 @@ fn priced(case: &Case<'_>, form: Form, places: Places) -> Option<PricedCalls> {
         trace.backwards.iter().filter(|link| rows.contains(&link.forward)).map(|link| link.event).collect();
     let gradients = all.calls.iter().enumerate().filter(|(_, call)| call.is_backward && backward.contains(&call.row));
     calls.extend(gradients.map(|(at, _)| at));
-    let device = case.wall().devices.first()?.device;
+    let device = case.breakdown().devices.first()?.device;
     let rates = Rates::of(case, device, ElementType::F32)?;
     let after = rates.ns(better);
     let left = match form.left {

@@ -67,7 +67,7 @@ pub struct Finding {
     pub why: String,
     /// What to do, one sentence without a period.
     pub help: String,
-    /// Rows of the wall that would go, each with the part of it, 0 to 1.
+    /// Rows of the breakdown that would go, each with the part of it, 0 to 1.
     pub claim: Vec<(usize, f32)>,
     /// The change to replay; where there is none, the claim is all that is known.
     pub edits: Vec<Edit>,
@@ -177,7 +177,7 @@ impl Finding {
         Finding { help: help.into(), ..self }
     }
 
-    /// These rows of the wall would go, each with the part of it.
+    /// These rows of the breakdown would go, each with the part of it.
     #[must_use]
     pub fn claims(mut self, rows: impl IntoIterator<Item = (usize, f32)>) -> Finding {
         self.claim.extend(rows);

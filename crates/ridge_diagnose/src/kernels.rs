@@ -24,7 +24,7 @@ pub(crate) struct Kernel<'a> {
 
 /// Kernels that began in the judged time, by track and start; collectives, copies and memory sets by kernels are left out.
 pub(crate) fn kernels<'a>(case: &Case<'a>) -> impl Iterator<Item = Kernel<'a>> {
-    let (trace, frame) = (case.trace(), case.frame());
+    let (trace, frame) = (case.trace(), case.analyzed());
     let events = &trace.events;
     let tracks = trace.device_tracks().filter_map(move |track| {
         let spans = frame.spans.get(track.process as usize)?;

@@ -5,7 +5,7 @@
 //! says would go.
 //! [`diagnose`] runs the rules: first those that judge whether the capture is fit to answer at all, then the others,
 //! each of which finds something, finds nothing, or says why it cannot tell and which command would let it.
-//! Claims name rows of a partition of the time ([`ridge_analysis::Wall`]), so what all findings hold together is never
+//! Claims name rows of a partition of the time ([`ridge_analysis::Breakdown`]), so what all findings hold together is never
 //! more than there is; savings are computed by replaying the capture with the change made ([`ridge_replay`]), and on
 //! processors are what is claimed.
 //!

@@ -5,7 +5,7 @@
 use crate::case::Case;
 use crate::pauses::is_own_code;
 use crate::pricing::{Rates, Work};
-use ridge_analysis::{Analysis, Frame, Holds, IdleGaps, Need, Shared, Spans, Wall};
+use ridge_analysis::{Analysis, AnalyzedTime, TimeOwner, IdleGaps, Need, Shared, Spans, Breakdown};
 use ridge_hlo::ElementType;
 use ridge_trace::{DeviceRow, EventKind, NONE, StringId, TrackKind};
 use rustc_hash::FxHashMap;
@@ -52,19 +52,19 @@ impl OperatorCall {
 #[derive(Debug, Default)]
 pub(crate) struct OperatorCalls {
     pub(crate) calls: Vec<OperatorCall>,
-    /// Position of a call, row of the wall, and the work's own time there in nanoseconds; by position.
+    /// Position of a call, row of the breakdown, and the work's own time there in nanoseconds; by position.
     work: Vec<(u32, usize, i64)>,
 }
 
 impl Shared for OperatorCalls {
-    const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<Wall>()];
+    const NEEDS: &'static [Need] = &[Need::of::<AnalyzedTime>(), Need::of::<Breakdown>()];
 
     fn make(analysis: &Analysis<'_>) -> OperatorCalls {
         let trace = analysis.trace;
         let backward: Vec<bool> = trace.strings.iter().map(|text| text.starts_with(AUTOGRAD)).collect();
         let mut calls = Vec::new();
         for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {
-            let Some(judged) = analysis.frame().spans.get(track.process as usize) else { continue };
+            let Some(judged) = analysis.analyzed().spans.get(track.process as usize) else { continue };
             let mut until = i64::MIN;
             for row in track.rows.clone() {
                 let at = row as usize;
@@ -124,7 +124,7 @@ fn work_of(analysis: &Analysis<'_>, calls: &[OperatorCall]) -> Vec<(u32, usize, 
             let around =
                 std::iter::successors(known(events.link[row as usize]), |row| known(events.parent[*row as usize]));
             let call = around.take(NESTING).find_map(|row| position.get(&row).copied());
-            let place = call.and_then(|_| analysis.wall().place(DeviceRow(device), Holds::work(trace, row as usize)));
+            let place = call.and_then(|_| analysis.breakdown().place(DeviceRow(device), TimeOwner::work(trace, row as usize)));
             let at = call.zip(place).map(|(call, place)| {
                 found.push((call, place, ns));
                 found.len() - 1
@@ -137,7 +137,7 @@ fn work_of(analysis: &Analysis<'_>, calls: &[OperatorCall]) -> Vec<(u32, usize, 
 }
 
 impl OperatorCalls {
-    /// The work of the call at `position`: rows of the wall with nanoseconds.
+    /// The work of the call at `position`: rows of the breakdown with nanoseconds.
     pub(crate) fn work_of(&self, position: usize) -> impl Iterator<Item = (usize, i64)> + '_ {
         let first = self.work.partition_point(|(call, ..)| (*call as usize) < position);
         self.work[first..].iter().take_while(move |(call, ..)| *call as usize == position).map(|(_, at, ns)| (*at, *ns))
@@ -150,13 +150,13 @@ impl<'a> Case<'a> {
         self.analysis.get()
     }
 
-    /// Rows of the wall with `part` of what the calls at `positions` have of them.
+    /// Rows of the breakdown with `part` of what the calls at `positions` have of them.
     pub(crate) fn claim_of_calls(&self, positions: impl IntoIterator<Item = usize>, part: f64) -> Vec<(usize, f32)> {
         let calls = self.operator_calls();
         self.parts_of(positions.into_iter().flat_map(|at| calls.work_of(at)).map(|(at, ns)| (at, ns as f64 * part)))
     }
 
-    /// Rows of the wall with `part` of the idle time within `spans` in which Python runs from one call to the next.
+    /// Rows of the breakdown with `part` of the idle time within `spans` in which Python runs from one call to the next.
     pub(crate) fn claim_between(&self, spans: &Spans, part: f32) -> Vec<(usize, f32)> {
         let (idle, _) = self.idle_within(spans, |idle| is_own_code(idle.activity));
         idle.into_iter().map(|(at, held)| (at, held * part)).collect()
@@ -164,7 +164,7 @@ impl<'a> Case<'a> {
 
     /// What the operators inside of `call` take at the device's rates, nanoseconds; those of which nothing is known take nothing.
     pub(crate) fn price_of_call(&self, call: &OperatorCall) -> f64 {
-        let device = self.wall().devices.first().map(|wall| wall.device);
+        let device = self.breakdown().devices.first().map(|breakdown| breakdown.device);
         let Some(rates) = device.and_then(|device| Rates::of(self, device, ElementType::F32)) else { return 0.0 };
         let costs = call.rows().filter_map(|row| self.analysis.cost_of_operator(row));
         costs.filter_map(|cost| Work::of(&cost)).map(|work| rates.ns(work)).sum()

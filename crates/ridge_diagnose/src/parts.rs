@@ -142,7 +142,7 @@ impl Case<'_> {
         part(&with_package(call), text(stack.calls), text(stack.innermost))
     }
 
-    /// The idle time in which the host did `wanted`: rows of the wall with the part of each, by the looks that fell into it.
+    /// The idle time in which the host did `wanted`: rows of the breakdown with the part of each, by the looks that fell into it.
     pub(crate) fn idle_while(&self, wanted: HostPart) -> Vec<(usize, f32)> {
         let looks = self.analysis.get::<PythonLooks>();
         let of_row = |at: usize| {
@@ -165,7 +165,7 @@ impl Case<'_> {
         let seen = self
             .seen(&self.looks_in(&claim, |stack| self.part_of(stack) == Some(wanted)))
             .filter(|_| share >= least)?;
-        let ns = (share * self.wall().whole_ns() as f64) as i64;
+        let ns = (share * self.breakdown().whole_ns() as f64) as i64;
         let finding = Finding::new(message(share))
             .seen(Some(&seen))
             .number("idle time, estimated from Python stack samples", self.per_unit(ns))
@@ -184,7 +184,7 @@ impl Case<'_> {
         walks >= FEWEST_WALKS && walks * 3 > all
     }
 
-    /// The part of row `at` of the wall in which the program's Python waited for a device, 0 to 1.
+    /// The part of row `at` of the breakdown in which the program's Python waited for a device, 0 to 1.
     pub(crate) fn part_that_waits(&self, at: usize) -> f32 {
         let Some(looks) = self.analysis.get::<PythonLooks>().idle_in(at) else { return 0.0 };
         let all: u64 = looks.values().sum();
@@ -205,7 +205,7 @@ impl Case<'_> {
         found as f32 / all as f32
     }
 
-    /// The part of row `at` of the wall that parts with a cause of their own have, 0 to 1.
+    /// The part of row `at` of the breakdown that parts with a cause of their own have, 0 to 1.
     pub(crate) fn part_with_cause(&self, at: usize) -> f32 {
         let Some(looks) = self.analysis.get::<PythonLooks>().idle_in(at) else { return 0.0 };
         let all: u64 = looks.values().sum();
@@ -221,7 +221,7 @@ impl Case<'_> {
 const LEAST: f64 = 0.03;
 /// The same on processors, where what a program does every now and then with its results is done on the same cores.
 const LEAST_ON_PROCESSORS: f64 = 0.10;
-/// Rows of the wall with fewer looks are not divided.
+/// Rows of the breakdown with fewer looks are not divided.
 const FEWEST_OF_ROW: u64 = 3;
 
 /// Names that programs give packages by custom, where the recorder could not tell the package itself.

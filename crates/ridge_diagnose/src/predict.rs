@@ -83,7 +83,7 @@ pub fn retimed(case: &Case<'_>, finding: &Finding) -> Result<Retimed, String> {
 
 /// The longest stretch of the time that is judged, in the process where that is longest.
 fn window(case: &Case<'_>) -> Option<(i64, i64)> {
-    let stretches = case.frame().spans.iter().flat_map(|spans| spans.as_slice());
+    let stretches = case.analyzed().spans.iter().flat_map(|spans| spans.as_slice());
     let longest = stretches.clone().max_by_key(|(start, end)| end.saturating_sub(*start)).copied()?;
     // Ranks are judged together: what overlaps the longest stretch belongs to it.
     let around = stretches.filter(|(start, end)| *start < longest.1 && *end > longest.0);
@@ -96,7 +96,7 @@ fn window(case: &Case<'_>) -> Option<(i64, i64)> {
 fn begun(case: &Case<'_>) -> Option<i64> {
     let trace = case.analysis.trace;
     let mut starts: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
-    for step in case.analysis.steps().rows.iter().filter(|_| case.frame().per == Per::Step) {
+    for step in case.analysis.steps().rows.iter().filter(|_| case.analyzed().per == Per::Step) {
         if let Some(track) = trace.track_of(step.event.0) {
             starts.entry(track.process).or_default().push(trace.events.start_ns[step.event.index()]);
         }
@@ -117,7 +117,7 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     if found.basis == Basis::Direction {
         return Err(Some("the replay shows the direction but not the amount".to_owned()));
     }
-    let frame = case.frame();
+    let frame = case.analyzed();
     let (low, high, whole) = match found.per_step.filter(|_| frame.per == Per::Step) {
         Some(step) => (step.low_ns, step.high_ns, step.captured_ns),
         None => {
@@ -157,7 +157,7 @@ fn is_of_overlap(finding: &Finding) -> bool {
 
 /// What a finding holds of the time, which is what mending it gives back where one thing runs after the other.
 fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
-    let saving = Saving { basis: SavingBasis::Wall, ..bound(case, finding, refused) };
+    let saving = Saving { basis: SavingBasis::ShareOfTime, ..bound(case, finding, refused) };
     let saving = Saving { low_ns: saving.high_ns, share_low: saving.share_high, ..saving };
     let saving = with_record(saving, widest(finding.rule).as_ref());
     if finding.is_of_host && finding.at_most.is_none() && saving.share_low >= MUCH {
@@ -171,8 +171,8 @@ fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
 /// don't show how far it can be wrong elsewhere. Of ten programs that were written without knowledge of the rules, five saved more
 /// than the upper end that such a record gave.
 fn widest(id: &str) -> Option<Record> {
-    let all = standing("", SavingBasis::Wall).record().copied();
-    let own = standing(id, SavingBasis::Wall).record().copied();
+    let all = standing("", SavingBasis::ShareOfTime).record().copied();
+    let own = standing(id, SavingBasis::ShareOfTime).record().copied();
     let both = |all: Record, own: Record| Record {
         lowest_ratio: own.lowest_ratio.min(all.lowest_ratio),
         highest_ratio: own.highest_ratio.max(all.highest_ratio),
@@ -215,7 +215,7 @@ fn calibrated(case: &Case<'_>, finding: &Finding, saving: Saving) -> Saving {
 
 /// What is left where another form takes the place of what the finding holds.
 fn priced(case: &Case<'_>, least: f64, most: f64) -> Saving {
-    let (frame, low, high) = (case.frame(), least.clamp(0.0, 1.0), most.clamp(0.0, 1.0));
+    let (frame, low, high) = (case.analyzed(), least.clamp(0.0, 1.0), most.clamp(0.0, 1.0));
     let ns = |share: f64| (share * frame.unit_ns() as f64) as i64;
     Saving {
         low_ns: ns(low),
@@ -234,7 +234,7 @@ fn wall_of_all<'f>(case: &Case<'_>, findings: impl Iterator<Item = &'f Finding> 
     let beside_ns = findings.fold(0_i64, |sum, finding| sum.saturating_add(finding.beside_ns));
     let (share, whole) = case.share_with_beside(within, beside_ns);
     let ns = (share * whole as f64) as i64;
-    let (per, basis) = (case.frame().per, SavingBasis::Wall);
+    let (per, basis) = (case.analyzed().per, SavingBasis::ShareOfTime);
     let saving = Saving { low_ns: ns, high_ns: ns, share_low: share, share_high: share, per, basis, refused: None };
     with_record(saving, standing("", basis).record())
 }
@@ -242,9 +242,9 @@ fn wall_of_all<'f>(case: &Case<'_>, findings: impl Iterator<Item = &'f Finding> 
 /// No more than what the finding holds.
 fn bound(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
     let share = finding.at_most.map_or(finding.share, |most| most.min(finding.share));
-    let whole = case.frame().unit_ns().saturating_add(finding.beside_ns);
+    let whole = case.analyzed().unit_ns().saturating_add(finding.beside_ns);
     let high_ns = (share * whole as f64) as i64;
-    let per = case.frame().per;
+    let per = case.analyzed().per;
     Saving { low_ns: 0, high_ns, share_low: 0.0, share_high: share, per, basis: SavingBasis::Bound, refused }
 }
 

@@ -1,4 +1,4 @@
-//! What ran of each compiled program: its instructions with their rows of the wall, their costs, and who uses what.
+//! What ran of each compiled program: its instructions with their rows of the breakdown, their costs, and who uses what.
 
 use crate::case::{Case, Work};
 use crate::finding::Finding;
@@ -17,7 +17,7 @@ pub(crate) struct Program<'a> {
     pub(crate) row: ModuleRow,
     /// Its HLO.
     pub(crate) module: &'a HloModule,
-    /// The instructions that ran, in the module's order, each with its rows of the wall.
+    /// The instructions that ran, in the module's order, each with its rows of the breakdown.
     pub(crate) ran: BTreeMap<InstructionId, Vec<Work<'a>>>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Program<'a> {
         self.work(id).iter().fold(0, |sum, work| sum.saturating_add(work.row.events))
     }
 
-    /// The rows of the wall of some instructions, each claimed with the same part.
+    /// The rows of the breakdown of some instructions, each claimed with the same part.
     pub(crate) fn claim(&self, ids: &[InstructionId], part: f32) -> Vec<(usize, f32)> {
         ids.iter().flat_map(|id| self.work(*id)).map(|work| (work.at, part)).collect()
     }

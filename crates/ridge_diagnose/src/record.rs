@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_record_can_be_read_and_names_rules() {
         let records: Records = toml::from_str(include_str!("../rules.toml")).expect("the record");
-        let bases = [SavingBasis::Replay, SavingBasis::Wall].map(SavingBasis::name);
+        let bases = [SavingBasis::Replay, SavingBasis::ShareOfTime].map(SavingBasis::name);
         let of_rules = records.rule.values().flatten();
         for (basis, record) in of_rules.chain(&records.all) {
             assert!(bases.contains(&basis.as_str()), "{basis} predicts nothing");

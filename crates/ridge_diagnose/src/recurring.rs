@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::pauses::is_own_code;
 use ridge_analysis::models::ModuleRuns;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall, is_primitive, windows_of_processes};
+use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Breakdown, is_primitive, windows_of_processes};
 use ridge_trace::{EventKind, ModuleRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -49,14 +49,14 @@ pub(crate) struct LaunchingOnProcessors {
 }
 
 impl Shared for LaunchingOnProcessors {
-    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<IdleGaps>(), Need::of::<ModuleRuns>()];
+    const NEEDS: &'static [Need] = &[Need::of::<Breakdown>(), Need::of::<IdleGaps>(), Need::of::<ModuleRuns>()];
 
     fn make(analysis: &Analysis<'_>) -> LaunchingOnProcessors {
         let (trace, idle) = (analysis.trace, analysis.get::<IdleGaps>());
         let (mut counted, mut all) = (0_i64, 0_i64);
         for (position, device) in idle.devices.iter().map(|device| device.device).enumerate() {
             let Some(of) = trace.devices.get(device as usize).filter(|device| device.is_processor()) else { continue };
-            let Some(spans) = analysis.frame().spans.get(of.process as usize) else { continue };
+            let Some(spans) = analysis.analyzed().spans.get(of.process as usize) else { continue };
             let ends = spans.as_slice().first().zip(spans.as_slice().last()).map(|(first, last)| (first.0, last.1));
             let Some(judged) = ends else { continue };
             let gaps = idle.visit(trace, position, 0, Vec::new, |gaps: &mut Vec<(i64, i64)>, gap| {
@@ -143,7 +143,7 @@ impl<'a> Case<'a> {
         let windows = self.windows();
         let judged = |process: u32| self.judged_of(windows.iter().find(|windows| windows.contains(&process))?);
         let in_frame = |call: &Call<'_>| {
-            self.frame().spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0))
+            self.analyzed().spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0))
         };
         let is_own = |call: &Call<'_>| in_frame(call) && !is_primitive(call.function) && counts(call);
         let calls: Vec<Call<'a>> = self.calls().into_iter().filter(is_own).collect();
@@ -163,7 +163,7 @@ impl<'a> Case<'a> {
 
     /// From the first to the last of what is judged in the `windows` of one process; `None` where nothing is.
     pub(crate) fn judged_of(&self, windows: &[u32]) -> Option<(i64, i64)> {
-        let spans = windows.iter().filter_map(|process| self.frame().spans.get(*process as usize));
+        let spans = windows.iter().filter_map(|process| self.analyzed().spans.get(*process as usize));
         let ends = spans.filter_map(|spans| spans.as_slice().first().zip(spans.as_slice().last()));
         ends.map(|(first, last)| (first.0, last.1)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }

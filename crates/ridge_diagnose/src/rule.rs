@@ -42,7 +42,7 @@ impl Group {
     }
 }
 
-/// Finds among what the causes left: rows of the wall that they claim, each with the share claimed.
+/// Finds among what the causes left: rows of the breakdown that they claim, each with the share claimed.
 pub type FindRest = fn(&Case<'_>, &[(usize, f32)]) -> Vec<Finding>;
 
 /// How a rule finds.
@@ -52,7 +52,7 @@ pub enum Find {
     Doubts(fn(&Case<'_>, &mut Vec<Doubt>)),
     /// It finds causes; nothing found is a verdict, too.
     Causes(fn(&Case<'_>) -> Result<Vec<Finding>, CannotTell>),
-    /// It looks at what is left, once it is known which rows of the wall the causes worth mending claim.
+    /// It looks at what is left, once it is known which rows of the breakdown the causes worth mending claim.
     Rest(FindRest),
 }
 

@@ -8,7 +8,7 @@ pub enum SavingBasis {
     /// The capture replayed with the change made.
     Replay,
     /// The finding's part of the time, where a processor works one thing after the other, widened by the record.
-    Wall,
+    ShareOfTime,
     /// What takes its place was priced by the cost model, and so what is left of the finding's part of the time.
     Price,
     /// No more than the time that the finding holds; how much of it would go cannot be told.
@@ -22,9 +22,20 @@ impl SavingBasis {
     pub fn name(self) -> &'static str {
         match self {
             SavingBasis::Replay => "replay",
-            SavingBasis::Wall => "wall",
+            SavingBasis::ShareOfTime => "wall",
             SavingBasis::Price => "price",
             SavingBasis::Bound => "bound",
+            SavingBasis::Measured => "measured",
+        }
+    }
+
+    /// The name for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            SavingBasis::Replay => "replay",
+            SavingBasis::ShareOfTime => "its share of the time",
+            SavingBasis::Price => "cost model",
+            SavingBasis::Bound => "upper bound",
             SavingBasis::Measured => "measured",
         }
     }

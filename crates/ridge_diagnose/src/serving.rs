@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
         steps.filter_map(|step| Some((step, Served::parse(self.trace().strings.get(step.name))?))).collect()
     }
 
-    /// The idle time within `spans` that `wanted` takes: parts of rows of the wall, and nanoseconds.
+    /// The idle time within `spans` that `wanted` takes: parts of rows of the breakdown, and nanoseconds.
     pub(crate) fn idle_within(
         &self,
         spans: &Spans,
@@ -62,7 +62,7 @@ impl<'a> Case<'a> {
         let mut held: Vec<(usize, f64)> = Vec::new();
         for (position, device) in idle.devices.iter().map(|device| device.device).enumerate() {
             let process = trace.devices.get(device as usize).map_or(0, |device| device.process);
-            let Some(frame) = self.frame().spans.get(process as usize) else { continue };
+            let Some(frame) = self.analyzed().spans.get(process as usize) else { continue };
             let judged = frame.without(&frame.without(spans));
             let found = self.idle_of(position, &judged, |part| wanted(part).then_some(()));
             held.extend(found.into_iter().map(|((), at, ns)| (at, ns as f64)));

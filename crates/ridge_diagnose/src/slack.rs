@@ -7,15 +7,15 @@ use crate::case::{Case, IdleTime};
 use crate::collectives::{Meeting, meetings};
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall};
+use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Breakdown};
 use rustc_hash::FxHashMap;
 
-/// The part of rows of the wall that is slack, 0 to 1, by their place; what is not there has none.
+/// The part of rows of the breakdown that is slack, 0 to 1, by their place; what is not there has none.
 #[derive(Debug, Default)]
 pub(crate) struct Slack(FxHashMap<usize, f32>);
 
 impl Shared for Slack {
-    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<IdleGaps>()];
+    const NEEDS: &'static [Need] = &[Need::of::<Breakdown>(), Need::of::<IdleGaps>()];
 
     fn make(analysis: &Analysis<'_>) -> Slack {
         slack(&Case { analysis: *analysis, known: &Known::default() })
@@ -23,7 +23,7 @@ impl Shared for Slack {
 }
 
 impl Case<'_> {
-    /// The part of an idle row of the wall whose end would bring the devices forward, 0 to 1.
+    /// The part of an idle row of the breakdown whose end would bring the devices forward, 0 to 1.
     pub(crate) fn part_that_counts(&self, idle: &IdleTime<'_>) -> f32 {
         1.0 - self.analysis.get::<Slack>().0.get(&idle.at).copied().unwrap_or(0.0)
     }
@@ -59,19 +59,19 @@ fn slack(case: &Case<'_>) -> Slack {
     Slack(case.parts_of(held).into_iter().collect())
 }
 
-/// The idle time of `process` before the collectives in which it comes last: rows of the wall with the part of each.
+/// The idle time of `process` before the collectives in which it comes last: rows of the breakdown with the part of each.
 pub(crate) fn idle_of_last(case: &Case<'_>, met: &[Meeting], process: u32) -> Vec<(usize, f32)> {
     let of_process = met_by(met);
     let met = of_process.get(&process).map_or(&[][..], Vec::as_slice);
     case.parts_of(idle_before(case, process, met, |met, _| f64::from(u8::from(met.is_last))))
 }
 
-/// Rows of the wall of `process` with the time of each, nanoseconds, that lies before the collectives `met`, of which `part`
+/// Rows of the breakdown of `process` with the time of each, nanoseconds, that lies before the collectives `met`, of which `part`
 /// takes a part by the collective and the idle time since the one before.
 fn idle_before(case: &Case<'_>, process: u32, met: &[Met], part: impl Fn(&Met, i64) -> f64) -> Vec<(usize, f64)> {
     let (trace, idle) = (case.trace(), case.analysis.get::<IdleGaps>());
-    let Some(spans) = case.frame().spans.get(process as usize) else { return Vec::new() };
-    let per = case.frame().per;
+    let Some(spans) = case.analyzed().spans.get(process as usize) else { return Vec::new() };
+    let per = case.analyzed().per;
     let mut held = Vec::new();
     for (position, device) in idle.devices.iter().map(|device| device.device).enumerate() {
         if trace.devices.get(device as usize).is_none_or(|device| device.process != process) {

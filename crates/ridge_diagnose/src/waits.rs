@@ -9,7 +9,7 @@ use crate::finding::{Finding, Place};
 use crate::known::Known;
 use crate::words::{percent, short};
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Analysis, Cause, Holds, IdleGaps, Need, Shared, Wall};
+use ridge_analysis::{Activity, Analysis, Cause, TimeOwner, IdleGaps, Need, Shared, Breakdown};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{DeviceRow, EventKind, EventRow, StringId};
@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) struct Wait {
     /// The call.
     pub(crate) row: u32,
-    /// Rows of the wall with the time of each that would go, nanoseconds; none where the call is outside the judged time.
+    /// Rows of the breakdown with the time of each that would go, nanoseconds; none where the call is outside the judged time.
     pub(crate) held: Vec<(usize, i64)>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn copies_and_waits(name: &str) -> bool {
 pub(crate) struct DeviceWaits(Vec<Wait>);
 
 impl Shared for DeviceWaits {
-    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<IdleGaps>()];
+    const NEEDS: &'static [Need] = &[Need::of::<Breakdown>(), Need::of::<IdleGaps>()];
 
     fn make(analysis: &Analysis<'_>) -> DeviceWaits {
         DeviceWaits(Case { analysis: *analysis, known: &Known::default() }.waits())
@@ -87,7 +87,7 @@ impl Case<'_> {
     /// The call that the host was in when the gap began, with what of the gap comes of it.
     fn wait_before(&self, device: u32, gap: &[IdlePart]) -> Option<Wait> {
         let (trace, start) = (self.trace(), gap.first()?.start_ns);
-        let spans = self.frame().spans.get(trace.devices.get(device as usize)?.process as usize)?;
+        let spans = self.analyzed().spans.get(trace.devices.get(device as usize)?.process as usize)?;
         let is_wait = |part: &&IdlePart| {
             part.activity == Activity::Blocking && matches!(part.cause, Cause::HostLate | Cause::Run)
         };
@@ -105,20 +105,20 @@ impl Case<'_> {
             let ns = if is_inside { part.ns } else { part.ns.min(hidden) };
             hidden = if is_inside { hidden } else { hidden.saturating_sub(ns) };
             let within = spans.within_ns(part.start_ns, part.start_ns.saturating_add(ns));
-            let holds = Holds::Idle { cause: part.cause, activity: part.activity, name: part.name };
-            if let Some(at) = self.wall().place(DeviceRow(device), holds).filter(|_| within > 0) {
+            let owner = TimeOwner::Idle { cause: part.cause, activity: part.activity, name: part.name };
+            if let Some(at) = self.breakdown().place(DeviceRow(device), owner).filter(|_| within > 0) {
                 held.push((at, within));
             }
         }
         Some(Wait { row: row.0, held })
     }
 
-    /// The rows of the wall that `waits` hold, each with the part of it.
+    /// The rows of the breakdown that `waits` hold, each with the part of it.
     pub(crate) fn claim_of_waits<'w>(&self, waits: impl IntoIterator<Item = &'w Wait>) -> Vec<(usize, f32)> {
         self.parts_of(waits.into_iter().flat_map(|wait| &wait.held).map(|(at, ns)| (*at, *ns as f64)))
     }
 
-    /// The part of each row of the wall that comes of calls that wait, where those of one line hold enough to be found.
+    /// The part of each row of the breakdown that comes of calls that wait, where those of one line hold enough to be found.
     pub(crate) fn waited_part(&self) -> FxHashMap<usize, f32> {
         let groups = self.waits_by_line(|_| true);
         let told = groups.iter().filter(|waits| self.share(waits.ns) >= self.least_of_waits());

@@ -33,31 +33,31 @@ pub struct PredictedSaving {
 
 /// What became of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum FindingStatus {
     /// Only before.
-    Vanished,
+    Resolved,
     /// Only after.
     New,
     /// On both sides.
-    Stayed,
+    Unchanged,
 }
 
-impl Fate {
+impl FindingStatus {
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Fate::Vanished => "vanished",
-            Fate::New => "new",
-            Fate::Stayed => "stayed",
+            FindingStatus::Resolved => "vanished",
+            FindingStatus::New => "new",
+            FindingStatus::Unchanged => "stayed",
         }
     }
 
     /// What became of it, for people.
     pub fn words(self) -> &'static str {
         match self {
-            Fate::Vanished => "resolved",
-            Fate::New => "new",
-            Fate::Stayed => "unchanged",
+            FindingStatus::Resolved => "resolved",
+            FindingStatus::New => "new",
+            FindingStatus::Unchanged => "unchanged",
         }
     }
 }
@@ -66,7 +66,7 @@ impl Fate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CauseChange {
     /// What became of it.
-    pub fate: Fate,
+    pub status: FindingStatus,
     /// The cause, of the side after where it is there.
     pub cause: FoundCause,
     /// The part of the time that it held before.
@@ -78,7 +78,7 @@ pub struct CauseChange {
 impl CauseChange {
     /// Whether it is on the side before, and on that after.
     pub fn is_in(&self) -> (bool, bool) {
-        (self.fate != Fate::New, self.fate != Fate::Vanished)
+        (self.status != FindingStatus::New, self.status != FindingStatus::Resolved)
     }
 }
 
@@ -93,18 +93,18 @@ pub fn cause_changes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseCh
             let known = left.remove(at);
             let (before_share, after_share) = (known.share, cause.share);
             let cause = (*cause).clone();
-            found.push(CauseChange { fate: Fate::Stayed, cause, before_share, after_share });
+            found.push(CauseChange { status: FindingStatus::Unchanged, cause, before_share, after_share });
             false
         });
     }
     let vanished = |cause: &&FoundCause| CauseChange {
-        fate: Fate::Vanished,
+        status: FindingStatus::Resolved,
         cause: (*cause).clone(),
         before_share: cause.share,
         after_share: 0.0,
     };
     let new = |cause: &&FoundCause| CauseChange {
-        fate: Fate::New,
+        status: FindingStatus::New,
         cause: (*cause).clone(),
         before_share: 0.0,
         after_share: cause.share,
@@ -112,7 +112,7 @@ pub fn cause_changes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseCh
     found.extend(left.iter().map(vanished));
     found.extend(open.iter().map(new));
     let moved = |change: &CauseChange| (change.after_share - change.before_share).abs();
-    found.sort_by(|a, b| (a.fate == Fate::Stayed).cmp(&(b.fate == Fate::Stayed)).then(moved(b).total_cmp(&moved(a))));
+    found.sort_by(|a, b| (a.status == FindingStatus::Unchanged).cmp(&(b.status == FindingStatus::Unchanged)).then(moved(b).total_cmp(&moved(a))));
     found
 }
 
@@ -144,7 +144,7 @@ mod tests {
         let after = [cause("copies", 9, 0.1), cause("copies", 4, 0.5), cause("fresh", 1, 0.1)];
         let found: Vec<_> = cause_changes(&before, &after)
             .into_iter()
-            .map(|change| (change.fate.name(), change.cause.rule, change.before_share, change.after_share))
+            .map(|change| (change.status.name(), change.cause.rule, change.before_share, change.after_share))
             .collect();
         let expected = [
             ("vanished", "gone", 0.2, 0.0),
@@ -152,6 +152,6 @@ mod tests {
             ("stayed", "copies", 0.1, 0.1),
             ("stayed", "copies", 0.5, 0.5),
         ];
-        assert_eq!(found, expected.map(|(fate, rule, before, after)| (fate, rule.to_owned(), before, after)));
+        assert_eq!(found, expected.map(|(status, rule, before, after)| (status, rule.to_owned(), before, after)));
     }
 }

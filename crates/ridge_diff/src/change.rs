@@ -71,7 +71,7 @@ impl Change {
     }
 
     /// `appeared`, `vanished`, or `both`.
-    pub fn fate(&self) -> &'static str {
+    pub fn presence(&self) -> &'static str {
         match self.is_in {
             (false, true) => "appeared",
             (true, false) => "vanished",

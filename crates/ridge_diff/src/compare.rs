@@ -87,7 +87,7 @@ pub struct Comparison {
     /// Where the difference of the whole is, nanoseconds per unit.
     pub interval: Option<Interval>,
     /// The chance that single steps of like runs are ranked as these.
-    pub rank_chance: Option<f64>,
+    pub rank_p_value: Option<f64>,
     /// What the interval takes for granted, a sentence without a period.
     pub assumption: Option<String>,
     /// The part of the devices' work that has a like on the other side, 0 to 1.
@@ -137,7 +137,7 @@ fn compare_alike(before: &[Summary], after: &[Summary], beside: Option<Doubt>, o
     let (whole_before, whole_after) = (facts(before), facts(after));
     let whole = sides.whole();
     let interval = sides.of_whole(&whole);
-    let rank_chance = sides.rank_chance();
+    let rank_p_value = sides.rank_p_value();
     let difference_ns = whole_after.unit_ns.saturating_sub(whole_before.unit_ns) as f64;
     let evidence = Evidence {
         doubts: &doubts,
@@ -145,7 +145,7 @@ fn compare_alike(before: &[Summary], after: &[Summary], beside: Option<Doubt>, o
         difference_ns,
         interval,
         shown: sides.shown(&whole),
-        rank_chance,
+        rank_p_value,
         runs: before.len().min(after.len()),
         runs_needed: sides.runs_needed(&whole, whole_before.unit_ns as f64, difference_ns),
         options,
@@ -160,7 +160,7 @@ fn compare_alike(before: &[Summary], after: &[Summary], beside: Option<Doubt>, o
         doubts,
         verdict,
         interval,
-        rank_chance,
+        rank_p_value,
         in_common,
         changes,
         measures: measures(before, after),
@@ -315,15 +315,15 @@ impl<'s> Sides<'s> {
 
     /// Runs of each side that would tell this difference from none, or from one that counts.
     fn runs_needed(&self, whole: &(Sampled, Sampled), before_ns: f64, difference_ns: f64) -> Option<u32> {
-        let practical = self.options.practical() * before_ns;
+        let min_change = self.options.min_change() * before_ns;
         let to_tolerance = self.options.tolerance() * before_ns - difference_ns.abs();
-        let half = if difference_ns.abs() >= practical { difference_ns.abs() } else { to_tolerance };
+        let half = if difference_ns.abs() >= min_change { difference_ns.abs() } else { to_tolerance };
         let spreads = (spread(&whole.0.samples())?, spread(&whole.1.samples())?);
         runs_for(half, spreads, self.options.confidence, MOST_RUNS_NEEDED)
     }
 
     /// Asked of single steps only where each side has one run: several runs tell more.
-    fn rank_chance(&self) -> Option<f64> {
+    fn rank_p_value(&self) -> Option<f64> {
         let ([before], [after]) = (self.before, self.after) else { return None };
         rank_test(&before.periods_ns, &after.periods_ns)
     }

@@ -32,7 +32,7 @@ mod verdict;
 mod wavering;
 mod why;
 
-pub use causes::{CauseChange, Fate, FoundCause, PredictedSaving, cause_changes};
+pub use causes::{CauseChange, FindingStatus, FoundCause, PredictedSaving, cause_changes};
 pub use change::{Certainty, Change, What};
 pub use comparable::{Doubt, Weight};
 pub use compare::{Comparison, MeasureChange, SideFacts, Steps, compare};

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Differences below this part of the time before do not count.
-    pub practical: f64,
+    pub min_change: f64,
     /// Confidence of intervals, 0 to 1.
     pub confidence: f64,
     /// The gate: slower by this part of the time before fails.
@@ -16,18 +16,18 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { practical: 0.02, confidence: 0.95, fail_on: None, shown_factor: None }
+        Options { min_change: 0.02, confidence: 0.95, fail_on: None, shown_factor: None }
     }
 }
 
 impl Options {
     /// Differences below this part do not count: a gate that is finer is what matters.
-    pub(crate) fn practical(&self) -> f64 {
-        self.fail_on.map_or(self.practical, |bar| bar.min(self.practical))
+    pub(crate) fn min_change(&self) -> f64 {
+        self.fail_on.map_or(self.min_change, |bar| bar.min(self.min_change))
     }
 
     /// An interval inside this part of the time before, on both sides of zero, is that of no change.
     pub(crate) fn tolerance(&self) -> f64 {
-        self.fail_on.unwrap_or(0.0).max(2.0 * self.practical())
+        self.fail_on.unwrap_or(0.0).max(2.0 * self.min_change())
     }
 }

@@ -4,7 +4,7 @@ use crate::place::Place;
 use crate::summary::{DeviceSeen, Item, Kind, Measure, Origin, Part, Summary, Unit};
 use crate::wavering::wavering;
 use crate::{names, structure};
-use ridge_analysis::{Analysis, Course, Group, Holds, Lines, Need, Per, WallRow};
+use ridge_analysis::{Analysis, ComparedTime, Group, TimeOwner, Lines, Need, Per, BreakdownRow};
 use ridge_trace::{EventKind, NONE, StringId, TrackKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -18,32 +18,32 @@ const MOST_PLANNED: usize = 200_000;
 
 /// What of `analysis` is needed to compare it; where it is from is the caller's to say.
 pub fn summarize(analysis: &Analysis<'_>, line_text: &mut LineText<'_>) -> Summary {
-    analysis.prepare(&[Need::of::<Course>(), Need::of::<Lines>()]);
-    let course = analysis.course();
-    let periods = &course.periods_ns;
+    analysis.prepare(&[Need::of::<ComparedTime>(), Need::of::<Lines>()]);
+    let compared = analysis.compared();
+    let periods = &compared.periods_ns;
     let kept = periods.len().min(MOST_PERIODS);
     let mut summary = Summary {
-        unit: course.per.map(|per| match per {
+        unit: compared.per.map(|per| match per {
             Per::Step => Unit::Step,
             Per::Capture => Unit::Capture,
         }),
-        units: course.units,
-        devices: course.wall.devices.len() as u64,
-        whole_ns: course.whole_ns,
-        busy_ns: course.wall.busy_ns(),
-        stretches: course.stretches.iter().map(|part| Part { units: part.units, ns: part.whole_ns }).collect(),
+        units: compared.units,
+        devices: compared.breakdown.devices.len() as u64,
+        whole_ns: compared.whole_ns,
+        busy_ns: compared.breakdown.busy_ns(),
+        stretches: compared.stretches.iter().map(|part| Part { units: part.units, ns: part.whole_ns }).collect(),
         periods_ns: (0..kept).map(|at| periods[at * periods.len() / kept]).collect(),
-        items: items(analysis, course, line_text),
+        items: items(analysis, compared, line_text),
         ..Summary::default()
     };
     summary.wavering = (summary.unit == Some(Unit::Capture)).then(|| wavering(analysis.trace)).flatten();
-    summary.origin = origin(analysis, course);
+    summary.origin = origin(analysis, compared);
     summary.measures = measures(analysis, &summary);
     summary
 }
 
-fn origin(analysis: &Analysis<'_>, course: &Course) -> Origin {
-    let devices = course.wall.devices.iter().filter_map(|device| analysis.trace.devices.get(device.device.index()));
+fn origin(analysis: &Analysis<'_>, compared: &ComparedTime) -> Origin {
+    let devices = compared.breakdown.devices.iter().filter_map(|device| analysis.trace.devices.get(device.device.index()));
     let seen = devices.map(|device| DeviceSeen {
         model: device.model.clone().unwrap_or_else(|| without_number(&device.plane)),
         is_processor: device.is_processor(),
@@ -51,7 +51,7 @@ fn origin(analysis: &Analysis<'_>, course: &Course) -> Origin {
     });
     Origin {
         devices: seen.collect(),
-        step_name: course.name.map(|name| without_number(analysis.text(name))),
+        step_name: compared.name.map(|name| without_number(analysis.text(name))),
         ..Origin::default()
     }
 }
@@ -66,7 +66,7 @@ fn without_number(name: &str) -> String {
 /// What makes work of one kind and name the work of one group or of several.
 type WorkKey = (u32, u32, EventKind);
 
-/// Pools of like rows of the wall.
+/// Pools of like rows of the breakdown.
 #[derive(Debug, Default)]
 struct Pools {
     places: FxHashMap<String, usize>,
@@ -74,29 +74,29 @@ struct Pools {
     operations: FxHashSet<(usize, u32)>,
 }
 
-fn items(analysis: &Analysis<'_>, course: &Course, line_text: &mut LineText<'_>) -> Vec<Item> {
+fn items(analysis: &Analysis<'_>, compared: &ComparedTime, line_text: &mut LineText<'_>) -> Vec<Item> {
     let mut groups: FxHashMap<WorkKey, Vec<&Group>> = FxHashMap::default();
     for group in &analysis.groups().groups {
         groups.entry((group.op, group.name, group.kind)).or_default().push(group);
     }
     let mut like: FxHashMap<WorkKey, Item> = FxHashMap::default();
     let mut pools = Pools::default();
-    for (at, row) in course.wall.rows.iter().enumerate() {
-        let (item, op) = match row.holds {
-            Holds::Work { op, name, kind } => {
+    for (at, row) in compared.breakdown.rows.iter().enumerate() {
+        let (item, op) = match row.owner {
+            TimeOwner::Work { op, name, kind } => {
                 let key = (op, name.0, kind);
                 let found = groups.get(&key).map_or(&[][..], Vec::as_slice);
                 let item = like.entry(key).or_insert_with(|| work(analysis, key, found, line_text)).clone();
                 let bytes = bytes(analysis, found, row.events);
                 (Item { bytes, ..item }, op)
             }
-            Holds::Idle { cause, activity, name } => {
+            TimeOwner::Idle { cause, activity, name } => {
                 let during = name.map(|name| analysis.text(name).to_owned()).filter(|name| !name.is_empty());
                 let category = activity.name().to_owned();
                 (Item { category, during, ..Item::named(Kind::Idle, cause.name()) }, NONE)
             }
         };
-        pools.add(item, op, row, course.by_stretch(at));
+        pools.add(item, op, row, compared.by_stretch(at));
     }
     let Pools { mut items, operations, .. } = pools;
     operations.iter().for_each(|(at, _)| items[*at].operations += 1);
@@ -105,7 +105,7 @@ fn items(analysis: &Analysis<'_>, course: &Course, line_text: &mut LineText<'_>)
 }
 
 impl Pools {
-    fn add(&mut self, item: Item, op: u32, row: &WallRow, stretches: Vec<i64>) {
+    fn add(&mut self, item: Item, op: u32, row: &BreakdownRow, stretches: Vec<i64>) {
         let place = item.place.as_ref().map(|place| format!("{}\u{1f}{}", place.file, place.line));
         let key = format!(
             "{:?}\u{1e}{}\u{1e}{:?}\u{1e}{:?}\u{1e}{place:?}\u{1e}{:?}\u{1e}{:?}\u{1e}{}\u{1e}{:?}",

@@ -70,7 +70,7 @@ pub(crate) struct Evidence<'e> {
     /// What several runs of each side would have shown, around the difference; `None` where a side has one.
     pub(crate) shown: Option<Interval>,
     /// The chance that like runs have steps ranked as these; `None` where it is not asked.
-    pub(crate) rank_chance: Option<f64>,
+    pub(crate) rank_p_value: Option<f64>,
     /// Runs of the side that has fewer; one does not show how much runs differ.
     pub(crate) runs: usize,
     /// Runs of each side that would tell; `None` where that is not known, or more than anyone would make.
@@ -93,12 +93,12 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
     };
     let part = |ns: f64| ns / evidence.before_ns;
     let (change, low, high) = (part(evidence.difference_ns), part(interval.low), part(interval.high));
-    let practical = options.practical();
+    let min_change = options.min_change();
     let signed = |part: f64| Share(part).signed();
     let confidence = Share(options.confidence).rounded();
     let between = format!("between {} and {} with {confidence} confidence", signed(low), signed(high));
     let is_certain = interval.excludes_zero();
-    let ranks_alike = evidence.rank_chance.is_some_and(|chance| chance > 1.0 - options.confidence);
+    let ranks_alike = evidence.rank_p_value.is_some_and(|chance| chance > 1.0 - options.confidence);
     let tolerance = options.tolerance();
     let is_within = low > -tolerance && high < tolerance;
     let has_shown =
@@ -106,7 +106,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
     let is_shown =
         evidence.runs >= LEAST_RUNS as usize && evidence.shown.zip(options.shown_factor).is_some_and(has_shown);
     let (state, reason) = match () {
-        () if is_certain && change.abs() >= practical && !ranks_alike => {
+        () if is_certain && change.abs() >= min_change && !ranks_alike => {
             let state = if change < 0.0 { State::Faster } else { State::Slower };
             (state, format!("{}: {between}", signed(change)))
         }
@@ -114,7 +114,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
             let says = format!(
                 "{}, {between}, is below the smallest change that counts ({})",
                 signed(change),
-                Share(practical)
+                Share(min_change)
             );
             (State::NoChange, says)
         }
@@ -202,7 +202,7 @@ mod tests {
             difference_ns: 1000.0 * change,
             interval: Some(Interval { low: 1000.0 * low, high: 1000.0 * high }),
             shown: Some(Interval { low: 1000.0 * low, high: 1000.0 * high }),
-            rank_chance: chance,
+            rank_p_value: chance,
             runs,
             runs_needed: None,
             options,

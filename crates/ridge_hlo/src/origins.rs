@@ -23,12 +23,12 @@ pub struct Origin {
     /// An instruction with a line of its own.
     pub at: InstructionId,
     /// Why it is its owner.
-    pub why: OwedTo,
+    pub why: AttributedBy,
 }
 
 /// Why an instruction is owed to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OwedTo {
+pub enum AttributedBy {
     /// The owner writes over it, and may not write over what it was copied from.
     InPlaceUpdate,
     /// It becomes the state of the owner, a loop, which writes over it.
@@ -41,15 +41,15 @@ pub enum OwedTo {
     Producer,
 }
 
-impl OwedTo {
+impl AttributedBy {
     /// It as a sentence's part, `made because it is written over there`.
     pub fn text(self) -> &'static str {
         match self {
-            OwedTo::InPlaceUpdate => "made because it is written over there",
-            OwedTo::LoopState => "made because it becomes the state of a loop there",
-            OwedTo::Layout => "moved because it is read in another layout there",
-            OwedTo::Consumer => "made because it is read there",
-            OwedTo::Producer => "hands on what is made there",
+            AttributedBy::InPlaceUpdate => "made because it is written over there",
+            AttributedBy::LoopState => "made because it becomes the state of a loop there",
+            AttributedBy::Layout => "moved because it is read in another layout there",
+            AttributedBy::Consumer => "made because it is read there",
+            AttributedBy::Producer => "hands on what is made there",
         }
     }
 }
@@ -102,17 +102,17 @@ impl<'m> Origins<'m> {
         found
     }
 
-    fn why(&self, id: InstructionId, value: InstructionId, user: InstructionId) -> OwedTo {
+    fn why(&self, id: InstructionId, value: InstructionId, user: InstructionId) -> AttributedBy {
         let instruction = self.module.instruction(user);
         let places = instruction.operands.iter().take(OPERANDS).enumerate();
         let mut places = places.filter(|(_, operand)| **operand == value).map(|(place, _)| place);
         if instruction.opcode == "while" {
-            return OwedTo::LoopState;
+            return AttributedBy::LoopState;
         }
         if places.any(|place| writes_over(self.module, instruction, place)) {
-            return OwedTo::InPlaceUpdate;
+            return AttributedBy::InPlaceUpdate;
         }
-        if self.changes_layout(id) { OwedTo::Layout } else { OwedTo::Consumer }
+        if self.changes_layout(id) { AttributedBy::Layout } else { AttributedBy::Consumer }
     }
 
     /// Whether an instruction moves the same elements into another order in memory.
@@ -132,7 +132,7 @@ impl<'m> Origins<'m> {
         while let Some(value) = open.pop_front() {
             for &operand in self.module.instruction(value).operands.iter().take(OPERANDS) {
                 if self.has_line(operand) {
-                    return Some(Origin { at: operand, why: OwedTo::Producer });
+                    return Some(Origin { at: operand, why: AttributedBy::Producer });
                 }
                 if seen.len() < NEARBY && !seen.contains(&operand) {
                     seen.push(operand);
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(copies.len(), 23);
         for copy in copies {
             let origin = origins.of(copy).expect("somebody needs it");
-            assert_eq!(origin.why, OwedTo::InPlaceUpdate, "{}", module.instruction(copy).name);
+            assert_eq!(origin.why, AttributedBy::InPlaceUpdate, "{}", module.instruction(copy).name);
             assert_eq!(module.instruction(origin.at).metadata.op_name, "jit(step)/scatter");
             assert!(module.instruction(origin.at).operands.contains(&copy));
             assert_eq!(module.source_in_fusion(origin.at).last().map(|frame| frame.file), Some("panels.py"));

@@ -29,7 +29,7 @@ pub(crate) fn attribute(import: &mut Import) {
 /// Why none of `replays` launches was of a graph of `capture`.
 fn reason(capture: &GraphCapture, replays: usize) -> &'static str {
     if capture.graphs.iter().flatten().all(|launched| launched.part.is_none()) {
-        "its launches name no kernels, so its CUDA graphs cannot be told apart: only ROCm's profiler writes the names"
+        "its launches name no kernels, so its CUDA graphs can't be distinguished: only ROCm's profiler writes the names"
     } else if replays == 0 {
         "it was captured while CUDA graphs were built, and no accompanying trace launches one that it could name"
     } else {

@@ -128,7 +128,7 @@ impl PackedReader<'_> {
         if let Err(error) = result {
             let name = self.packing.name();
             self.damage =
-                Some(format!("the {name} data is damaged or cut short ({error}); what came before it was read"));
+                Some(format!("the {name} data is damaged or cut short ({error}); everything before that was read"));
         } else if self.left == 0 && self.inner.read(&mut [0]).is_ok_and(|more| more > 0) {
             let bound = Bytes(self.allowed);
             self.damage = Some(format!("the file unpacks to more than the limit of {bound}; the rest was not read"));

@@ -29,7 +29,7 @@ impl Captures {
         }
         if self.known.len() == MOST_KNOWN {
             return Err(Refusal::new(format!("expected at most {MOST_KNOWN} captures, found one more"))
-                .hint("use those that have an id, or restart the server"));
+                .hint("use captures that have an id, or restart the server"));
         }
         let session = Rc::new(Session::open(&paths, &OpenOptions::default())?);
         self.known.push(paths);

@@ -96,9 +96,9 @@ impl Tools {
         let session = self.captures.get(&asked.id)?;
         let changes = asked.edits.iter().map(Edit::change).collect::<Result<Vec<_>, _>>()?;
         let device = asked
-            .device
+            .target
             .as_ref()
-            .map(|name| OtherDevice { name: name.clone(), captured_on: asked.captured_on.clone() });
+            .map(|name| OtherDevice { name: name.clone(), captured_on: asked.r#as.clone() });
         let answer = session.what_if(&changes, device.as_ref())?;
         let concerned: String = (0..answer.changes.batch.num_rows())
             .map(|row| {
@@ -271,8 +271,12 @@ struct WhatIfAsked {
     id: String,
     #[serde(default)]
     edits: Vec<Edit>,
-    device: Option<String>,
-    captured_on: Option<String>,
+    /// `device` in earlier versions.
+    #[serde(alias = "device")]
+    target: Option<String>,
+    /// `captured_on` in earlier versions.
+    #[serde(alias = "captured_on")]
+    r#as: Option<String>,
     #[serde(default, rename = "characters")]
     size: Size,
 }
@@ -309,7 +313,7 @@ impl Edit {
             (Some(name), _) => name.clone(),
             (None, Effect::Overlap) => "*".to_owned(),
             (None, _) => {
-                return Err(Refusal::new("expected the \"name\" of what is changed; `*` stands for any letters"));
+                return Err(Refusal::new("expected the \"name\" of the work to change; `*` matches any characters"));
             }
         };
         Ok(Change { pattern, effect })
@@ -341,13 +345,13 @@ pub(crate) fn listed() -> Value {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
     let flag = |about: &str| json!({ "type": "boolean", "description": about });
-    let id = || text("The capture, as `open` calls it: c1");
+    let id = || text("The capture's id from `open`: c1");
     let edit = json!({
         "type": "object",
         "properties": {
             "change": { "type": "string", "enum": ["remove", "faster", "host_faster", "no_wait", "overlap"] },
-            "name": text("A kernel, operation, copy, call or range; * stands for any letters"),
-            "times": { "type": "number", "description": "How many times as fast" },
+            "name": text("A kernel, operation, copy, call or range; * matches any characters"),
+            "times": { "type": "number", "description": "Speedup: 2 is twice as fast" },
         },
         "required": ["change"],
     });
@@ -360,13 +364,13 @@ pub(crate) fn listed() -> Value {
         ),
         tool(
             "findings",
-            "The program's bottlenecks, largest first: place, cause, fix, predicted saving.",
-            json!({ "id": id(), "all": flag("Also what is minor, and why rules could not tell"), "rules": texts("These rules or groups alone") }),
+            "The program's bottlenecks, largest first: location, cause, fix, predicted saving.",
+            json!({ "id": id(), "all": flag("Also minor findings, and rules that couldn't decide, with the reason"), "rules": texts("Only these rules or groups") }),
             &["id"]
         ),
         tool(
             "explain",
-            "What a rule finds, how to fix that, and when the rule is wrong.",
+            "A rule's page: the problem, its fix, and the cases in which the rule is wrong.",
             json!({ "rule": text("Its name in `findings`") }),
             &["rule"]
         ),
@@ -377,8 +381,8 @@ pub(crate) fn listed() -> Value {
                 "id": id(), "view": text("Such as op, kernel, source, memory/peak"),
                 "filter": texts("Conditions that rows must meet: calls>=10, op~gemm"),
                 "sort": text("A column; COLUMN:asc or COLUMN:desc"),
-                "top": { "type": "integer", "minimum": 1, "maximum": MOST_ROWS, "description": "Rows, 20 where not given" },
-                "columns": texts("These columns alone"), "definitions": flag("Explain each column"),
+                "top": { "type": "integer", "minimum": 1, "maximum": MOST_ROWS, "description": "Rows, 20 by default" },
+                "columns": texts("Only these columns"), "definitions": flag("Explain each column"),
             }),
             &["id"]
         ),
@@ -390,23 +394,23 @@ pub(crate) fn listed() -> Value {
         ),
         tool(
             "what_if",
-            "What changes would save together, by replaying the capture; without edits, how well it can be replayed.",
+            "Predicted saving of several changes together, by replaying the capture; without edits, how well it can be replayed.",
             json!({
                 "id": id(), "edits": { "type": "array", "items": edit },
-                "device": text("The device is another: h100"), "captured_on": text("What it ran on, if the capture doesn't record it"),
+                "target": text("Predict for another GPU: h100"), "as": text("The captured GPU, if not recorded"),
             }),
             &["id"]
         ),
         tool(
             "source",
-            "Lines of the program with the time each took; without a file, the one with the most time.",
+            "Lines of the program with their times; without a file, the one with the most time.",
             json!({ "id": id(), "file": text("Such as train.py"), "lines": text("FIRST-LAST") }),
             &["id"]
         ),
         tool(
             "next",
-            "Which questions the capture answers, and the command that answers each of the others.",
-            json!({ "id": id(), "as": text("The GPU that the program is meant for: h100") }),
+            "The questions that the capture answers, and for each open one the command that answers it.",
+            json!({ "id": id(), "as": text("Target GPU of a CPU recording: h100") }),
             &["id"]
         ),
     ])
@@ -415,7 +419,7 @@ pub(crate) fn listed() -> Value {
 fn tool(name: &str, about: &str, mut properties: Value, required: &[&str]) -> Value {
     properties["characters"] = json!({
         "type": "integer", "minimum": LEAST_CHARACTERS, "maximum": MOST_CHARACTERS,
-        "description": format!("Most characters of the reply, {USUAL_CHARACTERS} where not given"),
+        "description": format!("Maximum size of the reply in characters, {USUAL_CHARACTERS} by default"),
     });
     json!({
         "name": name,

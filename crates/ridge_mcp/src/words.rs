@@ -202,7 +202,7 @@ pub(crate) fn source(annotation: &Annotation, file: &AnnotatedFile, range: Optio
         Some((origin, _)) => text.push_str(match origin {
             TextOrigin::Ran => "text: as it ran\n",
             TextOrigin::Changed => "text: as it ran; the file here has changed since\n",
-            TextOrigin::Today => "text: the file here; nothing tells whether it is what ran\n",
+            TextOrigin::Today => "text: the current file; it may differ from the code that ran\n",
         }),
         None => text.push_str("text: not recorded, and the file cannot be read here\n"),
     }

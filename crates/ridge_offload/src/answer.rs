@@ -7,7 +7,7 @@ mod region;
 mod words;
 
 pub use asked::Ask;
-pub use boards::{BoardAnswer, Cut, Energy, OpenedCut, Swing};
+pub use boards::{BoardAnswer, Cut, Energy, OpenedCut, Sensitivity};
 pub use region::RegionAnswer;
 
 use asked::Asked;

@@ -41,7 +41,7 @@ mod verdict;
 mod what_if;
 mod workload;
 
-pub use answer::{Ask, BoardAnswer, Cut, Energy, Offload, OpenedCut, RegionAnswer, Swing, offload};
+pub use answer::{Ask, BoardAnswer, Cut, Energy, Offload, OpenedCut, RegionAnswer, Sensitivity, offload};
 pub use baseline::{Baseline, Host};
 pub use basis::Basis;
 pub use board::{Board, BoardError, Family, Figure, Link, Memory, MemoryKind, boards};

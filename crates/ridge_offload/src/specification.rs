@@ -47,7 +47,7 @@ pub(crate) fn refuses(source: Source<'_>, id: InstructionId) -> Option<String> {
         return Some(format!("`{}` exchanges data with other devices", instruction.name));
     }
     if let Some(unknown) = &cost.unknown {
-        return Some(format!("{} is opaque: what it computes is not in the HLO", unknown.reason(module)));
+        return Some(format!("{} is opaque: the HLO doesn't contain its computation", unknown.reason(module)));
     }
     if cost.assumptions.contains(Assumption::StatedEstimate) {
         let target = instruction.custom_call_target.as_deref().unwrap_or("a kernel");

@@ -131,7 +131,7 @@ fn what_is_opaque_dynamic_or_unknown_has_no_specification() {
         &one("out", 1, 100),
         &entry(a, "f32[64]{0} custom-call(%a), custom_call_target=\"magic\""),
         expect![[r#"
-            100% jit_f: custom-call x1: no specification, because custom call `magic` is opaque: what it computes is not in the HLO
+            100% jit_f: custom-call x1: no specification, because custom call `magic` is opaque: the HLO doesn't contain its computation
         "#]],
     );
     check(

@@ -142,7 +142,7 @@ impl Capture {
         let answer = py.detach(|| {
             let answer = self.session().what_if(&changes, device.as_ref())?;
             let notes = self.session().notes().iter().cloned().chain(answer.notes).collect();
-            let tables = answer.elsewhere.into_iter().chain((!changes.is_empty()).then_some(answer.changes));
+            let tables = answer.on_target.into_iter().chain((!changes.is_empty()).then_some(answer.changes));
             let report = Report { notes, sections: answer.sections, tables: tables.map(Listing::whole).collect() };
             Ok((json::stats(&report), terminal::render(&report, &Layout::plain(WIDTH))))
         });

@@ -99,7 +99,7 @@ fn of_compiler(parts: &CompilerParts, jaxlib: Option<&str>) -> Check {
             NAME,
             State::Limited,
             format!("it has jaxlib {own}, and programs have {jaxlib}"),
-            "modules that are recorded as bytecode are compiled by the same version alone",
+            "only the same version can compile modules recorded as bytecode",
             install(Some(jaxlib)),
         ),
         _ => {

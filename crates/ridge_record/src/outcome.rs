@@ -18,7 +18,7 @@ pub enum RecordEvent {
         out: PathBuf,
     },
     /// The folder that was asked for is being written for another program, so the recording goes elsewhere.
-    Elsewhere {
+    OtherDirectory {
         /// Who is being recorded.
         busy: PathBuf,
         /// Where this recording goes.

@@ -70,7 +70,7 @@ fn missing(rank: u32, found: Option<&Found>, began: SystemTime) -> Vec<Value> {
     let lost = |what: &str, why: &str| json!({"what": format!("rank {rank}{what}"), "why": why});
     let Some((manifest, written)) = found else { return vec![lost("", "it left no recording")] };
     if *written < began {
-        return vec![lost("", "its recording ended before that of another rank began: it may be of an earlier job")];
+        return vec![lost("", "its recording ended before another rank's began: it may be from an earlier job")];
     }
     let parts = manifest["missing"].as_array().into_iter().flatten();
     let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();

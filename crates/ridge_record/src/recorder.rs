@@ -48,7 +48,7 @@ pub fn record(options: &RecordOptions, tell: &mut dyn FnMut(RecordEvent)) -> Res
         Some(job) => job.claim(&options.command)?,
     };
     if let Some(busy) = folder.busy() {
-        tell(RecordEvent::Elsewhere { busy: busy.to_owned(), out: folder.place().to_owned() });
+        tell(RecordEvent::OtherDirectory { busy: busy.to_owned(), out: folder.place().to_owned() });
     }
     let redaction = if options.keep_private { Redaction::none() } else { Redaction::of_this_machine() };
     match run_in(&folder, options, &redaction, prepare, tell) {

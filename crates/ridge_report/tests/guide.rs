@@ -34,11 +34,11 @@ fn a_capture_of_a_processor() {
         expect![[r#"
             2 of 7 stages answered, 4 in part, 1 missing; next: ground truth
 
-            timeline[answered]: what ran on the device, and for how long
+            timeline[answered]: the work on the device, and its duration
               184 µs of device work; `ynn_fusion` takes 41.6% of it
                 ridgeline stats fixtures/xplane/train_steps.xplane.pb
 
-            graph[answered]: which operation each piece of work was, and what it computes
+            graph[answered]: the operation of each piece of work, and its computation
               100.0% of device time belongs to an operation of 10 compiled modules
                 ridgeline hlo fixtures/xplane/train_steps.xplane.pb
 
@@ -52,7 +52,7 @@ fn a_capture_of_a_processor() {
                 ridgeline calibrate
 
             deep dive[partly]: hardware counters of the longest kernels
-              bounds are modelled from what the operations compute; nothing is counted
+              bounds are modelled from the operations; no counters were collected
                 ridgeline roofline fixtures/xplane/train_steps.xplane.pb
               missing: counters: record on a GPU first, this capture names no kernels of one
               to find out:
@@ -93,12 +93,12 @@ fn counters_of_a_profiler_alone() {
         expect![[r#"
             1 of 7 stages answered, 0 in part, 6 missing; next: timeline
 
-            timeline[missing]: what ran on the device, and for how long
+            timeline[missing]: the work on the device, and its duration
               the capture has no device work
               to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
-            graph[missing]: which operation each piece of work was, and what it computes
+            graph[missing]: the operation of each piece of work, and its computation
               the capture has no compiled module
               to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
@@ -142,11 +142,11 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
         expect![[r#"
             2 of 7 stages answered, 2 in part, 3 missing; next: ground truth
 
-            timeline[answered]: what ran on the device, and for how long
+            timeline[answered]: the work on the device, and its duration
               474 µs of device work; `aten::addmm` takes 12.9% of it
                 ridgeline stats fixtures/chrome/torch_mlp.json
 
-            graph[answered]: which operation each piece of work was, and what it computes
+            graph[answered]: the operation of each piece of work, and its computation
               45 PyTorch operators and ranges; none launched work on a device
                 ridgeline stats fixtures/chrome/torch_mlp.json --by operator
 
@@ -162,7 +162,7 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
 
             deep dive[missing]: hardware counters of the longest kernels
               no kernel of the capture has counters; PyTorch's operators ran on the host
-              missing: what a GPU would do; run the next command on a machine that has one
+              missing: the times on a GPU; run the next command on a machine that has one
               to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 

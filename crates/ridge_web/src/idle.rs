@@ -4,7 +4,7 @@ use crate::answer::Refusal;
 use crate::page::Page;
 use crate::request::Request;
 use ridgeline::trace::{EventKind, EventRow};
-use ridgeline::{Cause, GapsOfLength, IdleCauses, IdleCourse, IdlePart};
+use ridgeline::{Cause, GapsOfLength, IdleCauses, IdleOverTime, IdlePart};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ const COLUMNS: usize = 240;
 /// they are told apart.
 pub(crate) fn causes(page: &Page) -> Value {
     let trace = page.session().trace();
-    let courses: FxHashMap<u32, IdleCourse> =
-        page.session().idle_courses(COLUMNS).into_iter().map(|course| (course.device, course)).collect();
+    let courses: FxHashMap<u32, IdleOverTime> =
+        page.session().idle_over_time(COLUMNS).into_iter().map(|course| (course.device, course)).collect();
     let device = |IdleCauses { device: row, capture_ns, causes }: IdleCauses| {
         let cause = |(cause, ns): &(Cause, i64)| {
             let share = if capture_ns > 0 { *ns as f64 / capture_ns as f64 } else { 0.0 };
@@ -45,7 +45,7 @@ pub(crate) fn selected(page: &Page, request: &Request) -> Result<Value, Refusal>
     let column_ns = (long / COLUMNS as i64).max(1);
     let trace = page.session().trace();
     let starts: FxHashMap<u32, i64> =
-        page.session().idle_courses(1).into_iter().map(|course| (course.device, course.start_ns)).collect();
+        page.session().idle_over_time(1).into_iter().map(|course| (course.device, course.start_ns)).collect();
     let device = |IdleCauses { device: row, capture_ns, .. }: IdleCauses| {
         // Outside of its own capture a device was neither busy nor idle.
         let begin = starts.get(&row).copied().unwrap_or(window.start);
@@ -94,7 +94,7 @@ fn named() -> Value {
 }
 
 /// `[column, cause, ns]` of what is not zero.
-fn over_time(page: &Page, course: &IdleCourse) -> Value {
+fn over_time(page: &Page, course: &IdleOverTime) -> Value {
     let cells = course.columns.iter().enumerate().flat_map(|(column, causes)| {
         let there = causes.iter().enumerate().filter(|(_, ns)| **ns > 0);
         there.map(move |(cause, ns)| json!([column, cause, ns]))

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 /// What no replay covers, whatever the capture.
 const LIMITS: [&str; 3] = [
-    "work that takes the place of what is changed is not in it",
+    "new work that replaces changed work is not included",
     "kernels on two streams that compete for one device keep their durations, and so do collectives whose other ranks were not captured",
-    "the host's calls are drawn whole: what a call calls in turn moves with it",
+    "host calls are drawn as a whole: nested calls move with them",
 ];
 
 /// Changes that may be typed at once.

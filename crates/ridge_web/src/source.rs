@@ -59,6 +59,6 @@ fn hide_other_files(annotation: &mut Annotation) {
         }
     }
     if hidden > 0 {
-        annotation.footnotes.push("the text of a file that is no Python source is not shown".to_owned());
+        annotation.footnotes.push("only Python source files are shown".to_owned());
     }
 }

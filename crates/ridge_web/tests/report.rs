@@ -187,6 +187,6 @@ fn programs_are_in_a_report_with_what_is_inside_and_their_text_as_far_as_they_fi
     });
     let (answers, left_out) = of(smallest.expect("a size") + 16_384);
     let insides = answers.keys().filter(|key| key.starts_with("hlo/inside?")).count();
-    let said = left_out.iter().find(|said| said.starts_with("what is inside of fusions and calls: "));
+    let said = left_out.iter().find(|said| said.starts_with("the contents of fusions and calls: "));
     assert!(insides < opened && said.is_some_and(|said| said.contains("did not fit")), "{insides}: {left_out:?}");
 }

@@ -185,7 +185,7 @@ fn footnotes(annotation: &Annotation, has_functions: bool, has_calls: bool) -> V
         said.push(format!("{of} shown where the function begins: the profiler recorded no other line"));
         if !has_functions {
             said.push(
-                "files of functions are known by their names alone: the profiler records no directories".to_owned(),
+                "files of functions are matched only by name: the profiler records no directories".to_owned(),
             );
         }
     }

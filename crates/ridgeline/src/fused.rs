@@ -4,7 +4,7 @@
 use crate::error::{Details, OpenError};
 use crate::hlo::{HloStage, dumped, module_hlo, module_row};
 use crate::session::Session;
-use ridge_compile::{Fate, Fused, Kernel, Operation, fused, refusals};
+use ridge_compile::{Outcome, Fused, Kernel, Operation, fused, refusals};
 use ridge_hlo::HloModule;
 use ridge_table::{Basis, Columns, Table};
 use rustc_hash::FxHashMap;
@@ -70,24 +70,24 @@ fn operations(found: &Fused) -> Table {
         .text("operation", "Operation", "its name as the framework gave it", |row| row.name.clone())
         .key()
         .text("line", "Line", "the line of the program that made it", line)
-        .text("opcode", "Opcode", "what it does, in HLO", |row| row.opcode.clone())
+        .text("opcode", "Opcode", "its opcode in HLO", |row| row.opcode.clone())
         .count("before", "Before", "how many there are before optimization, calls opened", Basis::Counted, |row| {
             row.before as u64
         })
         .count("after", "After", "how many there are after it, in all kernels", Basis::Counted, |row| row.after as u64)
-        .text("fate", "Became", "what the compiler made of it", |row| row.fate.words())
+        .text("fate", "Became", "the compiler's result", |row| row.outcome.words())
         .key()
         .text("kernels", "In", "the instructions of the optimized HLO that contain it", |row| held_by(found, row))
         .key()
         .table("fused", "Operations and the kernels that contain them");
-    let of = |is: &dyn Fn(&Fate) -> bool| found.operations.iter().filter(|one| is(&one.fate)).count();
+    let of = |is: &dyn Fn(&Outcome) -> bool| found.operations.iter().filter(|one| is(&one.outcome)).count();
     table.footnotes.push(format!(
         "{} fused, {} fused and computed again, {} alone in their kernels, {} became something else, {} folded away",
-        of(&|fate| *fate == Fate::Fused),
-        of(&|fate| *fate == Fate::Duplicated),
-        of(&|fate| *fate == Fate::Alone),
-        of(&|fate| matches!(fate, Fate::Became(_))),
-        of(&|fate| *fate == Fate::Gone),
+        of(&|outcome| *outcome == Outcome::Fused),
+        of(&|outcome| *outcome == Outcome::Duplicated),
+        of(&|outcome| *outcome == Outcome::Alone),
+        of(&|outcome| matches!(outcome, Outcome::Became(_))),
+        of(&|outcome| *outcome == Outcome::Gone),
     ));
     if found.made_anew > 0 {
         table.footnotes.push(format!("{} operations of the optimized HLO are the compiler's own", found.made_anew));
@@ -107,7 +107,7 @@ fn kernels(found: &Fused) -> Table {
         .count("operations", "Contains", "operations in it", Basis::Counted, |row| row.operations as u64)
         .key()
         .count("results", "Results", "arrays that it writes", Basis::Counted, |row| row.results as u64)
-        .text("read_by", "Read by", "what reads its results in the same computation", read_by)
+        .text("read_by", "Read by", "readers of its results in the same computation", read_by)
         .key()
         .text("refused", "Not fused into them because", "XLA's fusion pass, in its own words", |row| {
             row.refused.clone()
@@ -130,7 +130,7 @@ fn opcodes(found: &Fused) -> Table {
         (std::cmp::Reverse(before.max(&(fused + alone)).to_owned()), *opcode)
     });
     Columns::over(&rows)
-        .text("opcode", "Opcode", "what an instruction does, in HLO", |row| row.0.clone())
+        .text("opcode", "Opcode", "the instruction's opcode in HLO", |row| row.0.clone())
         .key()
         .count("before", "Before", "instructions before optimization, calls opened", Basis::Counted, |row| {
             row.1[0] as u64
@@ -180,9 +180,9 @@ fn shared<'a>(found: &'a Fused, numbers: &FxHashMap<Known, usize>) -> FxHashMap<
             operation.held_by.iter().flat_map(|at| inside.get(at).into_iter().flatten()).copied().collect();
         let others = with.len().saturating_sub(1);
         let place = held_by(found, operation).map(|names| format!(" in {names}")).unwrap_or_default();
-        let in_words = match operation.fate {
-            Fate::Fused | Fate::Duplicated => format!("{} with {others} others{place}", operation.fate.words()),
-            _ => format!("{}{place}", operation.fate.words()),
+        let in_words = match operation.outcome {
+            Outcome::Fused | Outcome::Duplicated => format!("{} with {others} others{place}", operation.outcome.words()),
+            _ => format!("{}{place}", operation.outcome.words()),
         };
         Some(((*number)?, Shared { operation, with, in_words }))
     };
@@ -200,7 +200,7 @@ fn changes(one: &Fused, other: &Fused) -> Table {
     for number in 0..numbers.len() {
         let (a, b) = (here.get(&number), there.get(&number));
         let is_same = match (a, b) {
-            (Some(a), Some(b)) => a.operation.fate == b.operation.fate && a.with == b.with,
+            (Some(a), Some(b)) => a.operation.outcome == b.operation.outcome && a.with == b.with,
             _ => false,
         };
         if let Some(either) = a.or(b).filter(|_| !is_same) {
@@ -213,10 +213,10 @@ fn changes(one: &Fused, other: &Fused) -> Table {
         .text("operation", "Operation", "its name as the framework gave it", |row| row.1.name.clone())
         .key()
         .text("line", "Line", "the line of the program that made it", |row| line(row.1))
-        .text("opcode", "Opcode", "what it does, in HLO", |row| row.1.opcode.clone())
-        .text("here", "Here", "what the first compilation made of it", |row| words(row.2))
+        .text("opcode", "Opcode", "its opcode in HLO", |row| row.1.opcode.clone())
+        .text("here", "Here", "the first compilation's result", |row| words(row.2))
         .key()
-        .text("there", "Against", "what the other compilation made of it", |row| words(row.3))
+        .text("there", "Against", "the other compilation's result", |row| words(row.3))
         .key()
         .table("fused_differently", "Fused differently");
     table.footnotes.push(format!("{alike} operations are fused with the same others on both sides"));
@@ -227,9 +227,9 @@ fn changes(one: &Fused, other: &Fused) -> Table {
 mod tests {
     use super::*;
 
-    fn operation(name: &str, fate: Fate, held_by: &[usize]) -> Operation {
+    fn operation(name: &str, outcome: Outcome, held_by: &[usize]) -> Operation {
         let held_by = held_by.to_vec();
-        Operation { name: name.to_owned(), line: None, opcode: "add".to_owned(), before: 1, after: 1, fate, held_by }
+        Operation { name: name.to_owned(), line: None, opcode: "add".to_owned(), before: 1, after: 1, outcome, held_by }
     }
 
     fn kernel(instruction: &str) -> Kernel {
@@ -251,20 +251,20 @@ mod tests {
     #[test]
     fn what_is_fused_with_others_is_a_change_and_another_name_is_none() {
         let one = compiled(vec![
-            operation("a", Fate::Fused, &[0]),
-            operation("b", Fate::Fused, &[0]),
-            operation("c", Fate::Alone, &[1]),
+            operation("a", Outcome::Fused, &[0]),
+            operation("b", Outcome::Fused, &[0]),
+            operation("c", Outcome::Alone, &[1]),
         ]);
         let renamed = compiled(vec![
-            operation("a", Fate::Fused, &[1]),
-            operation("b", Fate::Fused, &[1]),
-            operation("c", Fate::Alone, &[0]),
+            operation("a", Outcome::Fused, &[1]),
+            operation("b", Outcome::Fused, &[1]),
+            operation("c", Outcome::Alone, &[0]),
         ]);
         assert_eq!(changes(&one, &renamed).batch.num_rows(), 0);
         let split = compiled(vec![
-            operation("a", Fate::Alone, &[0]),
-            operation("b", Fate::Alone, &[1]),
-            operation("d", Fate::Gone, &[]),
+            operation("a", Outcome::Alone, &[0]),
+            operation("b", Outcome::Alone, &[1]),
+            operation("d", Outcome::Gone, &[]),
         ]);
         let table = changes(&one, &split);
         assert_eq!(table.batch.num_rows(), 4);

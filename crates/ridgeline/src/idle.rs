@@ -19,7 +19,7 @@ pub struct IdleCauses {
 
 /// Idle time of one device over its capture, and its gaps by length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdleCourse {
+pub struct IdleOverTime {
     /// Row of the devices table.
     pub device: u32,
     /// Where the first column begins, nanoseconds on the trace clock.
@@ -67,12 +67,12 @@ impl Session {
     }
 
     /// Idle time of each device that worked in up to `columns` equal stretches of its capture, and its gaps by length.
-    pub fn idle_courses(&self, columns: usize) -> Vec<IdleCourse> {
+    pub fn idle_over_time(&self, columns: usize) -> Vec<IdleOverTime> {
         let gaps = self.analysis().get::<IdleGaps>();
         (0..gaps.devices.len()).map(|position| self.idle_course(gaps, position, columns.max(1))).collect()
     }
 
-    fn idle_course(&self, gaps: &IdleGaps, position: usize, columns: usize) -> IdleCourse {
+    fn idle_course(&self, gaps: &IdleGaps, position: usize, columns: usize) -> IdleOverTime {
         let device = &gaps.devices[position];
         let start_ns = device.capture.0;
         let column_ns = (device.capture_ns().max(1) as u64).div_ceil(columns as u64) as i64;
@@ -86,7 +86,7 @@ impl Session {
         found.iter().for_each(|course| all.join(course));
         let lengths = all.lengths.iter().enumerate().filter(|(_, length)| length.count > 0);
         let gaps = lengths.map(|(power, length)| GapsOfLength { from_ns: 1 << power, ..*length }).collect();
-        IdleCourse { device: device.device, start_ns, column_ns, columns: all.columns, gaps }
+        IdleOverTime { device: device.device, start_ns, column_ns, columns: all.columns, gaps }
     }
 
     /// The parts of the gaps of the device at row `device` that are at least `least_ns` long and have a part in `window`, in
@@ -157,7 +157,7 @@ mod tests {
         let path = ridge_test::real("nsys").join("h100_2gpu.sqlite");
         let session = Session::open(&[path], &OpenOptions::default()).expect("a capture");
         for columns in [1, 7, 200] {
-            for (course, causes) in session.idle_courses(columns).iter().zip(session.idle_causes()) {
+            for (course, causes) in session.idle_over_time(columns).iter().zip(session.idle_causes()) {
                 assert_eq!((course.device, course.columns.len()), (causes.device, columns));
                 for (cause, ns) in causes.causes {
                     let drawn: i64 = course.columns.iter().map(|sums| sums[cause as usize]).sum();

@@ -77,7 +77,7 @@ pub use guide::{Checklist, ChecklistItem, ChecklistVerdict, FollowUp, Guide, Gui
 pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
-pub use idle::{ByCause, GapsOfLength, IdleCauses, IdleCourse};
+pub use idle::{ByCause, GapsOfLength, IdleCauses, IdleOverTime};
 pub use memory_schedule::{MemorySchedule, ScheduledValue};
 pub use memory_series::{Alive, Held, MemorySeries};
 pub use near::did_you_mean;
@@ -92,7 +92,7 @@ pub use ridge_analysis::StepRow;
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{
-    Activity, Cause, DeviceTime, EventCategories, EventLines, Frame, LineSums, LinesKnown, Owners, Per, ScopeRow,
+    Activity, Cause, DeviceTime, EventCategories, AnalyzedTime, EventLines, LineSums, LinesKnown, Owners, Per, ScopeRow,
     Scopes, Spans, TimeOf,
 };
 pub use ridge_analysis::{

@@ -52,7 +52,7 @@ fn table(modules: &[&HloModule]) -> Table {
     let mut rows: Vec<(&str, Count)> = counts.into_iter().collect();
     rows.sort_by_key(|(_, count)| std::cmp::Reverse(count.instructions));
     Columns::over(&rows)
-        .text("opcode", "Opcode", "what an instruction does, as HLO calls it", |(name, _): &(&str, Count)| {
+        .text("opcode", "Opcode", "the instruction's opcode in HLO", |(name, _): &(&str, Count)| {
             Some((*name).to_owned())
         })
         .count(
@@ -65,7 +65,7 @@ fn table(modules: &[&HloModule]) -> Table {
         .count(
             "in_fusions",
             "In fusions",
-            "those inside fusions, which are no kernels of their own",
+            "instructions inside fusions, which aren't separate kernels",
             Basis::Counted,
             |(_, count)| Some(count.in_fusions),
         )

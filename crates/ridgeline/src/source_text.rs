@@ -92,7 +92,7 @@ impl SourceText {
         let changed =
             self.named(TextOrigin::Changed).map(|files| format!("lines are shown as they ran; {files} changed since"));
         let unknown = self.named(TextOrigin::Today).map(|files| {
-            format!("lines of {files} are read as they are today: the capture does not tell whether they ran like that")
+            format!("lines of {files} are from the current files: the capture doesn't show whether they ran like that")
         });
         changed.into_iter().chain(unknown).collect()
     }

@@ -4,7 +4,7 @@
 //! captures, because findings are parts of their time, and an amount was predicted at all.
 
 use crate::trial::{Judged, Tested, TrialRun};
-use ridge_diff::{CauseChange, Fate, FoundCause, PredictedSaving, State};
+use ridge_diff::{CauseChange, FindingStatus, FoundCause, PredictedSaving, State};
 
 /// Gains below this part of the time are not held against a prediction, as in the published record.
 const LEAST_GAIN: f64 = 0.02;
@@ -73,7 +73,7 @@ fn said(notes: impl IntoIterator<Item = String>) -> TestedPredictions {
 
 fn judge(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Option<&str>) -> TestedPredictions {
     let changes = ridge_diff::cause_changes(before, after);
-    let vanished: Vec<&CauseChange> = changes.iter().filter(|change| change.fate == Fate::Vanished).collect();
+    let vanished: Vec<&CauseChange> = changes.iter().filter(|change| change.status == FindingStatus::Resolved).collect();
     if let Some(rule) = named {
         if !before.iter().any(|cause| cause.rule == rule) {
             return said([format!("no prediction was tested: check does not find {rule} in the program as it is")]);

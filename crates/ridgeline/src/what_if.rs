@@ -105,7 +105,7 @@ pub struct WhatIf {
     /// Each change with what it concerned.
     pub changes: Table,
     /// The work on the other device, where one was asked for.
-    pub elsewhere: Option<Table>,
+    pub on_target: Option<Table>,
     /// What to know beside it.
     pub notes: Vec<Note>,
 }
@@ -126,7 +126,7 @@ impl Session {
         let replay = Replay::new(trace, &Options::default());
         let edits: Vec<Edit> = changes.iter().map(|change| edit(trace, change)).collect();
         let sections = vec![prediction(&replay.apply(&edits)), baseline(replay.baseline())];
-        let answer = WhatIf { sections, changes: table(trace, changes, &edits), elsewhere: None, notes: Vec::new() };
+        let answer = WhatIf { sections, changes: table(trace, changes, &edits), on_target: None, notes: Vec::new() };
         Changed { answer, retimed: replay.retimed(&edits).map_err(|reason| reason.to_string()) }
     }
 
@@ -136,13 +136,13 @@ impl Session {
     /// [`OpenError`] where no data sheet has the name of a device, or none is of a device of the capture.
     pub fn what_if(&self, changes: &[Change], device: Option<&OtherDevice>) -> Result<WhatIf, OpenError> {
         let trace = self.trace();
-        let elsewhere = device.map(|device| device::elsewhere(self, device)).transpose()?;
+        let on_target = device.map(|device| device::on_target(self, device)).transpose()?;
         let replay = Replay::new(trace, &Options::default());
         let edits: Vec<Edit> = changes.iter().map(|change| edit(trace, change)).collect();
         let (mut sections, mut notes) = (Vec::new(), Vec::new());
         let table = table(trace, changes, &edits);
         let mut work = None;
-        if let Some((found, others)) = elsewhere {
+        if let Some((found, others)) = on_target {
             let (fast, slow) =
                 (device::edits(&found, &edits, device::End::Low), device::edits(&found, &edits, device::End::High));
             let (fast, slow) = rayon::join(|| replay.apply(&fast), || replay.apply(&slow));
@@ -153,7 +153,7 @@ impl Session {
             sections.push(prediction(&replay.apply(&edits)));
         }
         sections.push(baseline(replay.baseline()));
-        Ok(WhatIf { sections, changes: table, elsewhere: work, notes })
+        Ok(WhatIf { sections, changes: table, on_target: work, notes })
     }
 }
 
@@ -239,7 +239,7 @@ fn table(trace: &Trace, changes: &[Change], edits: &[Edit]) -> Table {
     Columns::over(&rows)
         .text("pattern", "Pattern", "the names that are changed", |row| row.0.pattern.clone())
         .key()
-        .text("effect", "Change", "what happens to them", |row| row.0.effect.words())
+        .text("effect", "Change", "the effect", |row| row.0.effect.words())
         .count("events", "Events", "events with a matching name or operation name", Source::Measured, |row| {
             row.1.rows.len() as u64
         })
@@ -265,7 +265,7 @@ fn prediction(found: &Prediction) -> Section {
         "basis",
         "Confidence",
         FactValue::Text(basis.to_owned()),
-        "quantitative: the numbers are valid; qualitative: only whether it saves; else why there is no prediction",
+        "quantitative: the numbers are valid; qualitative: only the direction is; otherwise the reason for no prediction",
     ));
     if found.refused.is_none() && found.basis == Basis::Amount {
         facts.extend(amounts(found));
@@ -394,7 +394,7 @@ fn baseline(found: &Baseline) -> Section {
             "refused",
             "No prediction",
             FactValue::Text(refused.join("; ")),
-            "why there is no number for any change",
+            "the reason why nothing can be predicted",
         ));
     }
     Section { title: "Replay of the unchanged capture".to_owned(), facts }

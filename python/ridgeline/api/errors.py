@@ -8,7 +8,7 @@ from collections.abc import Iterable
 class RidgelineError(Exception):
     """Base class of all errors.
 
-    `hints` are sentences that say what to do; `path` is the file or folder it is about.
+    `hints` are sentences with advice; `path` is the file or directory, if the error is about one.
     """
 
     def __init__(self, message: str, path: str | None = None, hints: Iterable[str] = ()) -> None:

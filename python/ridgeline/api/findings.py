@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 
+#: Names of a saving's basis for people, as in the terminal.
+_BASES = {"wall": "its share of the time", "price": "cost model", "bound": "upper bound"}
+
+
 @dataclass(frozen=True)
 class Location:
     """A line of the program."""
@@ -23,10 +27,15 @@ class Location:
 class Evidence:
     """One piece of evidence for a finding."""
 
-    says: str
+    text: str
     value: float | None
     unit: str | None
     basis: str | None
+
+    @property
+    def says(self) -> str:
+        """The name of `text` in earlier versions."""
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -38,8 +47,9 @@ class Saving:
     share_low: float
     share_high: float
     per: str
-    #: How it was found: by replay, as its part of the time, as a bound, by an experiment.
+    #: `replay`, `wall` (its share of the time), `price` (cost model), `bound` (upper bound) or `measured`.
     basis: str
+    #: Why the capture couldn't be replayed.
     refused: str | None
 
 
@@ -55,12 +65,17 @@ class Finding:
     why: str
     help: str
     #: Its share of the analyzed time, 0 to 1, measured; None if it is informational.
-    holds_share: float | None
+    share: float | None
     saving: Saving | None
     #: The rule of the finding that it is a symptom of.
     because: str | None
-    #: What stays the same from one capture of a program to the next.
+    #: Identifies the finding across captures of a program.
     fingerprint: str
+
+    @property
+    def holds_share(self) -> float | None:
+        """The name of `share` in earlier versions."""
+        return self.share
 
     def __str__(self) -> str:
         at = f"{self.location.file}:{self.location.line}: " if self.location else ""
@@ -122,7 +137,7 @@ def _finding(found: dict[str, Any]) -> Finding:
         evidence=tuple(Evidence(said["says"], said["value"], said["unit"], said["basis"]) for said in found["evidence"]),
         why=found["why"],
         help=found["help"],
-        holds_share=found["holds_share"],
+        share=found["holds_share"],
         saving=Saving(**{key: saving[key] for key in Saving.__dataclass_fields__}) if saving else None,
         because=because["rule"] if because else None,
         fingerprint=found["fingerprint"],
@@ -134,12 +149,12 @@ def _block(finding: Finding) -> str:
     if finding.location:
         code = f" <code>{html.escape(finding.location.text.strip())}</code>" if finding.location.text else ""
         parts.append(f"{html.escape(finding.location.file)}:{finding.location.line}{code}")
-    if finding.holds_share is not None:
-        parts.append(f"{100 * finding.holds_share:.1f}% of the time (measured)")
+    if finding.share is not None:
+        parts.append(f"{100 * finding.share:.1f}% of the time (measured)")
     if finding.help:
         parts.append(f"help: {html.escape(finding.help)}")
     if (saving := finding.saving) is not None:
         low, high = saving.low_ns / 1e6, saving.high_ns / 1e6
         per = " per step" if saving.per == "step" else ""
-        parts.append(f"saves {low:.3g} to {high:.3g} ms{per} ({html.escape(saving.basis)})")
+        parts.append(f"saves {low:.3g} to {high:.3g} ms{per} ({html.escape(_BASES.get(saving.basis, saving.basis))})")
     return "<p>" + "<br>".join(parts) + "</p>"

@@ -1,4 +1,4 @@
-"""The extension module, and what to do where it is not built."""
+"""The extension module, and advice if it is not built."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from types import ModuleType
 
 
 def native() -> ModuleType:
-    """The module; ImportError with advice where this installation has none."""
+    """The module; ImportError with advice if this installation doesn't have it."""
     try:
         from .. import _native  # noqa: PLC0415 - regions and results need no extension module
     except ImportError as error:
-        advice = "this installation of ridgeline has the hooks for programs alone; `pip install ./` in a checkout builds the rest"
+        advice = "this installation of ridgeline has only the hooks for programs; `pip install ./` in a checkout builds the rest"
         raise ImportError(f"{advice} ({error})") from error
     return _native

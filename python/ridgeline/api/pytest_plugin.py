@@ -29,7 +29,7 @@ Gate = Callable[..., None]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
-    line = "max_device_time(seconds, framework=None): record the test; fail where devices worked longer than this in all"
+    line = "max_device_time(seconds, framework=None): record the test; fail if total device work takes longer"
     config.addinivalue_line("markers", line)
 
 
@@ -51,7 +51,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     finally:
         recording.__exit__(None, None, None)
     if outcome.excinfo is None and (took := device_seconds(block.run)) > most:
-        message = f"devices worked {took:.6g} s in all (measured), expected at most {most:.6g} s; the capture is in {folder}"
+        message = f"device work took {took:.6g} s in total (measured), expected at most {most:.6g} s; the capture is in {folder}"
         outcome.force_exception(pytest.fail.Exception(f"{message}\n{block.run.check()}", pytrace=False))
 
 

@@ -1,8 +1,8 @@
 """Record a block of this process: `with ridgeline.record("run/") as recording: …`, then `recording.run`.
 
-It records what the program does inside of the block with the framework's own profiler.
-`ridgeline record -- python PROGRAM.py` records a whole program that need not be changed, and more of it: source files, compilations,
-memory, the machine.
+It records the block with the framework's own profiler.
+`ridgeline record -- python PROGRAM.py` records a whole, unchanged program, and more of it: source files, compilations, memory, the
+machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Recording:
     def run(self) -> Run:
         """The opened capture."""
         if not self._ended:
-            raise RecordError("expected the block to have ended: its capture is written at the end")
+            raise RecordError("the block is still running: its capture is written at the end")
         return Run([self.folder])
 
     def _repr_html_(self) -> str:
@@ -42,15 +42,15 @@ class Recording:
 def record(folder: PathLike, *, framework: str | None = None, options: dict[str, Any] | None = None) -> Iterator[Recording]:
     """Record the block into the directory `folder`, which must be empty or absent.
 
-    `framework` is `jax` or `torch`; where it is None, the one that the program has imported. `options` are fields of
+    `framework` is `jax` or `torch`, by default the one that the program has imported. `options` are fields of
     `jax.profiler.ProfileOptions`, or arguments of `torch.profiler.profile`.
-    Work that was started inside and still runs at the end is not waited for: block on it inside.
+    Nothing waits for work that is still running at the end of the block, so block on it inside.
 
-    Raises RecordError where the folder is in use, no framework was imported, or a profiler runs already.
+    Raises RecordError if the directory isn't empty, no framework was imported, or a profiler is already running.
     """
     where = Path(folder)
     if where.exists() and (not where.is_dir() or any(where.iterdir())):
-        raise RecordError("expected a folder that is empty or not there yet", path=str(where))
+        raise RecordError("the directory must be empty or absent", path=str(where))
     where.mkdir(parents=True, exist_ok=True)
     recording = Recording(where)
     begin = {"jax": _jax, "torch": _torch}[_framework(framework)]

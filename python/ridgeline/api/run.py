@@ -37,7 +37,7 @@ class Change(NamedTuple):
 
 
 class change:  # noqa: N801 - read as a word: change.remove("copy*")
-    """Changes for `Run.what_if`; in a name, `*` matches any letters and `?` one letter."""
+    """Changes for `Run.what_if`; in a name, `*` matches any characters and `?` one."""
 
     @staticmethod
     def remove(name: str) -> Change:
@@ -99,7 +99,7 @@ class Diff(_Answer):
 
 
 class Guide(_Answer):
-    """The questions a capture answers, and the command for each other one."""
+    """The questions that a capture answers, and the command for each open one."""
 
 
 class Run:
@@ -146,14 +146,22 @@ class Run:
         """Compare this capture with `other`: what got faster or slower, by how much, and how significant that is."""
         return diff(self.paths, other)
 
-    def what_if(self, *changes: Change, device: str | None = None, captured_on: str | None = None) -> WhatIf:
-        """Predict the saving of `changes` together, on another `device` if one is named; refused if the replay is off."""
-        document, text = self._capture.what_if([tuple(change) for change in changes], device, captured_on)
+    def what_if(
+        self, *changes: Change, target: str | None = None, captured_on: str | None = None, device: str | None = None
+    ) -> WhatIf:
+        """Predict the saving of `changes` together, on another GPU if `target` names one; fails if the replay is inaccurate.
+
+        `captured_on` names the captured GPU if it was not recorded. `device` is the name of `target` in earlier versions.
+        """
+        document, text = self._capture.what_if([tuple(change) for change in changes], target or device, captured_on)
         return WhatIf(json.loads(document), text)
 
-    def guide(self, *, meant_for: str | None = None) -> Guide:
-        """The questions this capture answers, and the command for each other one."""
-        document, text = self._capture.guide(meant_for)
+    def guide(self, *, target: str | None = None, meant_for: str | None = None) -> Guide:
+        """The questions that this capture answers, and the command for each open one; `target` is a GPU, for CPU captures.
+
+        `meant_for` is the name of `target` in earlier versions.
+        """
+        document, text = self._capture.guide(target or meant_for)
         return Guide(json.loads(document), text)
 
     def report(self, path: PathLike | None = None, *, views: Iterable[str] = (), max_bytes: int = 20_000_000) -> str:
@@ -206,7 +214,7 @@ class Page:
 def open(*paths: PathLike, read_as: str | None = None) -> Run:  # noqa: A001 - ridgeline.open
     """Open a capture: a file, a recording, a log directory; several paths for several hosts.
 
-    Raises a `RidgelineError` where nothing useful can be read.
+    Raises a `RidgelineError` if nothing useful can be read.
     """
     return Run([Path(path) for path in paths], read_as=read_as)
 

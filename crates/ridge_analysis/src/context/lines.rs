@@ -2,7 +2,7 @@
 
 use super::Shared;
 use crate::{Analysis, Need, WorkGroups};
-use ridge_hlo::{Origins, OwedTo, SourceFrame};
+use ridge_hlo::{Origins, AttributedBy, SourceFrame};
 use ridge_trace::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,7 +23,7 @@ pub struct OpLines {
     /// Its stack, innermost first; not empty.
     pub stack: Vec<Line>,
     /// Why it is owed to that line, where no line made it: inferred from the data flow.
-    pub owed: Option<OwedTo>,
+    pub owed: Option<AttributedBy>,
 }
 
 /// The lines of the operations that ran.

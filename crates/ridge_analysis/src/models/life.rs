@@ -1,7 +1,7 @@
 //! The parts of a program's life: what it compiled, what is judged, and the rest, which is start-up, end and pauses.
 
 use crate::context::{Shared, Spans, windows_of_processes};
-use crate::{Analysis, Frame, Need};
+use crate::{Analysis, AnalyzedTime, Need};
 use ridge_trace::{EventKind, Trace, TrackKind};
 
 /// The recorded life of the process that was recorded longest, in all its windows together, nanoseconds; its parts add up to the whole.
@@ -18,10 +18,10 @@ pub struct Life {
 }
 
 impl Shared for Life {
-    const NEEDS: &'static [Need] = &[Need::of::<Frame>()];
+    const NEEDS: &'static [Need] = &[Need::of::<AnalyzedTime>()];
 
     fn make(analysis: &Analysis<'_>) -> Life {
-        let (trace, frame) = (analysis.trace, analysis.frame());
+        let (trace, frame) = (analysis.trace, analysis.analyzed());
         let length = |windows: &Vec<u32>| windows.iter().map(|process| trace.process_wall_ns(*process)).sum::<i64>();
         let Some(windows) = windows_of_processes(trace).into_iter().max_by_key(length) else { return Life::default() };
         let mut life = Life::default();

@@ -5,7 +5,7 @@
 //! calls that give the lock away, which are those that one wants to know of.
 
 use crate::context::Shared;
-use crate::{Analysis, Frame, Holds, IdleGaps, Need, Wall};
+use crate::{Analysis, AnalyzedTime, TimeOwner, IdleGaps, Need, Breakdown};
 use ridge_trace::{DeviceRow, PythonThread, Trace};
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ pub type Looks = FxHashMap<u32, u64>;
 /// The looks of each process's busiest thread in the judged time.
 #[derive(Debug, Default)]
 pub struct PythonLooks {
-    /// While a device was idle, by row of the wall.
+    /// While a device was idle, by row of the breakdown.
     idle: FxHashMap<usize, Looks>,
     /// In all of it.
     all: Looks,
@@ -24,10 +24,10 @@ pub struct PythonLooks {
 }
 
 impl Shared for PythonLooks {
-    const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<Wall>(), Need::of::<IdleGaps>()];
+    const NEEDS: &'static [Need] = &[Need::of::<AnalyzedTime>(), Need::of::<Breakdown>(), Need::of::<IdleGaps>()];
 
     fn make(analysis: &Analysis<'_>) -> PythonLooks {
-        let (trace, frame, wall) = (analysis.trace, analysis.frame(), analysis.wall());
+        let (trace, frame, breakdown) = (analysis.trace, analysis.analyzed(), analysis.breakdown());
         let mut found = PythonLooks::default();
         if trace.python.threads.is_empty() {
             return found;
@@ -52,11 +52,11 @@ impl Shared for PythonLooks {
                 for part in gap {
                     let first = looks.partition_point(|(at, _)| *at < part.start_ns);
                     let inside = looks[first..].iter().take_while(|(at, _)| *at < part.end_ns());
-                    let holds =
-                        Holds::Idle { cause: part.cause_per(frame.per), activity: part.activity, name: part.name };
+                    let owner =
+                        TimeOwner::Idle { cause: part.cause_per(frame.per), activity: part.activity, name: part.name };
                     let mut place = None;
                     for (_, stack) in inside {
-                        let at = *place.get_or_insert_with(|| wall.place(DeviceRow(device.device), holds));
+                        let at = *place.get_or_insert_with(|| breakdown.place(DeviceRow(device.device), owner));
                         seen.extend(at.map(|at| (at, *stack)));
                     }
                 }
@@ -70,7 +70,7 @@ impl Shared for PythonLooks {
 }
 
 impl PythonLooks {
-    /// What was found while a device was idle for the reason in row `at` of the wall.
+    /// What was found while a device was idle for the reason in row `at` of the breakdown.
     pub fn idle_in(&self, at: usize) -> Option<&Looks> {
         self.idle.get(&at)
     }
@@ -83,7 +83,7 @@ impl PythonLooks {
 
 /// The looks in the judged time of the thread of `process` that has most of them, ascending.
 fn busiest(analysis: &Analysis<'_>, process: u32) -> Vec<(i64, u32)> {
-    let Some(spans) = analysis.frame().spans.get(process as usize) else { return Vec::new() };
+    let Some(spans) = analysis.analyzed().spans.get(process as usize) else { return Vec::new() };
     let threads = threads(analysis.trace, process);
     let judged = threads.map(|thread| {
         let looks = thread.at_ns.iter().copied().zip(thread.stack.iter().copied());

@@ -3,7 +3,7 @@
 //! [`PowerLaw`] fits `y = a N^b` and says how sure the exponent is; where the growth bends, [`Growth`] has a second exponent.
 //! [`growth_rows`] compare an operation's time with its work, [`next_rows`] say what dominates at the next size.
 //! [`growth_chart`] has the numbers of a drawing of both.
-//! [`StepCourses`] take the steps of one capture: warm-up, drift, outliers.
+//! [`StepTrends`] take the steps of one capture: warm-up, drift, outliers.
 //!
 //! Nothing here knows where sizes and times come from.
 
@@ -29,6 +29,6 @@ pub use next::{NextRow, next_rows};
 pub use power_law::{Between, PowerLaw};
 pub use robust::{TheilSen, median, median_deviation, theil_sen};
 pub use series::{Series, SizePoint};
-pub use steps::{StepCourse, StepCourses};
+pub use steps::{StepTrend, StepTrends};
 pub use verdict::Verdict;
 pub use work::{CaptureWork, capture_work};

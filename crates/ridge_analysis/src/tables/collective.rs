@@ -21,7 +21,7 @@ pub(crate) static VIEW: View = View {
         if rows.is_empty() {
             table.footnotes.push("the capture has no collective operations".to_owned());
         } else if !rows.iter().any(Matched::is_met) {
-            table.footnotes.push("one rank was captured: with the captures of several, who waited for whom".to_owned());
+            table.footnotes.push("only one rank was captured; captures of several show which ranks waited for others".to_owned());
         }
         table
     },
@@ -46,13 +46,13 @@ columns! {
     COLUMNS: Matched {
         kernel: text Key "Kernel", "name of the first rank's kernel, without its arguments", |at, row| kernel(at, row);
         collective: text "Collective",
-            "what it does, as the capture names it", |at, row| text(at, row.first().collective.name);
+            "the operation, as named in the capture", |at, row| text(at, row.first().collective.name);
         group: text "Group", "group of processes that it runs among", |at, row| text(at, row.first().collective.group);
         sequence: whole(Number) Detail Capture "Sequence",
             "number of the call in its group, if the capture counts them", |_, row| row.first().collective.sequence;
-        ranks: count Key Counted "Ranks", "ranks whose part was captured", |_, row| row.parts.len() as u64;
+        ranks: count Key Counted "Ranks", "captured ranks", |_, row| row.parts.len() as u64;
         latency_ns: nanos Key Measured "Latency",
-            "duration on the rank where it was shortest: the part without waiting for a later rank",
+            "duration on the rank where it was shortest, which didn't wait for a later rank",
             |_, row| row.extremes_ns().0;
         longest_ns: nanos Measured "Longest",
             "duration on the rank where it was longest", |_, row| row.extremes_ns().1;

@@ -51,7 +51,7 @@ columns! {
         run_ns: nanos Measured "Per run", "self time of a run: the mean over all runs",
             |_, row| row.runs.map(|runs| row.self_ns / runs as i64);
         parameters: text "Parameters",
-            "of what was compiled more than once: the types of its parameters that differed, in the order in which they came",
+            "for functions compiled more than once: the differing parameter types, in order of compilation",
             |_, row| parameters(&row.of);
         untimed: count Detail Counted "Untimed", "compilations of unknown duration", |_, row| row.of.untimed;
     }

@@ -29,7 +29,7 @@ fn sized(row: &CopyRow, bytes: u64) -> Option<u64> {
 
 columns! {
     COLUMNS: CopyRow {
-        copy: text Key "Copy", "what was done", |_, row| row.kind.name();
+        copy: text Key "Copy", "the kind of copy", |_, row| row.kind.name();
         source: text "From", "memory that was read", |_, row| row.source.name();
         destination: text "To", "memory that was written", |_, row| row.destination.name();
         total_ns: nanos Key Measured "Total", "sum of durations", |_, row| row.durations.total_ns;

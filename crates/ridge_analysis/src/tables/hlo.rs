@@ -60,14 +60,14 @@ columns! {
             "bytes memory has to carry at least in one execution: each region read once, each result written once",
             |_, row| amount(row, |cost| cost.compulsory.total()).map(|bytes| bytes as u64);
         intensity: real(FlopPerByte) Counted "Intensity",
-            "those operations per compulsory byte", |_, row| amount(row, |cost| cost.intensity().unwrap_or(0.0));
+            "operations per compulsory byte", |_, row| amount(row, |cost| cost.intensity().unwrap_or(0.0));
         xla_bytes: bytes Detail Counted "XLA's bytes",
             "bytes accessed as XLA's own analysis counts them, which bills every reader of an array",
             |_, row| Some(row.cost.bytes_accessed.total()).filter(|bytes| *bytes > 0.0).map(|bytes| bytes as u64);
         unknown_work: text "Unknown work",
-            "why its work and traffic are unknown: what its HLO, or the HLO it calls, doesn't show",
+            "the reason why its work and traffic are unknown: information missing from its HLO, or from the HLO that it calls",
             |at, row| row.cost.unknown.map(|unknown| unknown.reason(row.hlo(at)));
-        assumes: text Detail "Assumes", "what its cost rests on besides the program",
+        assumes: text Detail "Assumes", "assumptions behind its cost, in addition to the program",
             |_, row| (!row.cost.assumptions.is_empty()).then(|| row.cost.assumptions.to_string());
     }
 }

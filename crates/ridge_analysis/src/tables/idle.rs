@@ -202,14 +202,14 @@ columns! {
         device: text "Device", "the device", |at, row| at.device_label(row.device.0);
         idle_ns: nanos Key Measured "Idle", "idle time, measured", |_, row| row.sum.ns;
         window_share: share Key Measured "Share", "part of the device's capture window", |_, row| row.share;
-        gaps: count Counted "Gaps", "gaps that hold time of this cause", |_, row| row.sum.count;
+        gaps: count Counted "Gaps", "gaps with time of this cause", |_, row| row.sum.count;
         longest_ns: nanos Measured "Longest", "the longest of them", |_, row| row.sum.longest_ns;
     }
     HOST: HostRow {
         host: text Key "Host",
             "innermost event of the thread that launched the next work; for a wait, the event that explains it",
             |at, row| row.name.map(|name| at.text(name));
-        activity: text "Activity", "what kind of event that is, or what encloses it", |_, row| row.activity.name();
+        activity: text "Activity", "the kind of that event, or of the event enclosing it", |_, row| row.activity.name();
         cause: text Key "Cause", "why the device was idle", |_, row| row.cause.name();
         idle_ns: nanos Key Measured "Idle", "idle time, measured", |_, row| row.sum.ns;
         idle_share: share Key Measured "Share",
@@ -218,7 +218,7 @@ columns! {
         longest_ns: nanos Measured "Longest", "the longest of them", |_, row| row.sum.longest_ns;
     }
     OP: NextRow {
-        op: text Key "Next operation", "operation or kernel whose start ended the gap", |_, row| row.name.as_str();
+        op: text Key "Next operation", "operation or kernel that ended the gap by starting", |_, row| row.name.as_str();
         module: text "Module", "its module", |_, row| row.module.as_deref();
     }
     RANGE: NextRow {
@@ -250,14 +250,14 @@ columns! {
         cause: text Key "Cause", "the cause with the most time of the gap", |_, row| row.cause.name();
         cause_ns: nanos Measured "From this cause", "time of the gap with that cause", |_, row| row.cause_ns;
         host: text Key "Host",
-            "what the host did for the longest part of that time, innermost event first, then what encloses it",
+            "host activity for the longest part of that time: the innermost event, then the events enclosing it",
             |at, row| row.host.map(|host| enclosing(at.trace, host));
-        activity: text Detail "Activity", "what kind of event that is", |_, row| row.activity.map(Activity::name);
+        activity: text Detail "Activity", "the kind of that event", |_, row| row.activity.map(Activity::name);
         next: text "Next work",
-            "the work whose start ended the gap", |at, row| at.trace.name(row.gap.next as usize);
+            "the work that ended the gap by starting", |at, row| at.trace.name(row.gap.next as usize);
         next_op: text Detail "Its operation", "operation of the next work", |at, row| next_op(at, row);
         launch: text Detail "Its launch", "the call that launched the next work", |at, row| launch(at.trace, row);
         previous: text Detail "Work before",
-            "the work whose end began the gap", |at, row| at.trace.name(row.gap.prev as usize);
+            "the work that began the gap by ending", |at, row| at.trace.name(row.gap.prev as usize);
     }
 }

@@ -32,7 +32,7 @@ columns! {
             "from the call's start to the kernel's end", |_, row| row.total.mean_ns;
         mean_call_ns: nanos Measured "Mean call", "duration of the call", |_, row| row.calls.mean_ns;
         mean_queue_ns: nanos Key Measured "Mean queue",
-            "from the call's end to the kernel's start; 0 where it began before", |_, row| row.queue.mean_ns;
+            "from the call's end to the kernel's start; 0 if the kernel started before", |_, row| row.queue.mean_ns;
         mean_kernel_ns: nanos Measured "Mean kernel", "duration of the kernel", |_, row| row.kernels.mean_ns;
         median_queue_ns: nanos Detail Measured "Median queue",
             "queue time that half of them do not exceed", |_, row| row.queue.median_ns;

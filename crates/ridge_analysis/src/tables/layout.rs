@@ -38,14 +38,14 @@ columns! {
     COLUMNS: LayoutRow {
         operator: text Key "Operator", "name of the operator", |at, row| at.text(row.name);
         layout: text Key "Layout",
-            "how the tensor lies in memory: permuted, channels last, expanded, or with gaps", |_, row| row.layout.name();
+            "layout of the tensor in memory: permuted, channels last, expanded, or with gaps", |_, row| row.layout.name();
         sizes: text "Sizes", "sizes of its inputs as the capture writes them", |at, row| at.text(row.sizes);
         strides: text "Strides", "their strides, in elements", |at, row| at.text(row.strides);
         calls: count Key Counted "Calls", "times it ran so", |_, row| row.sums.calls;
         self_device_ns: nanos Key Measured "Self device",
             "durations of the device work that it launched itself", |_, row| row.sums.self_device_ns;
         self_cpu_ns: nanos Key Measured "Self CPU",
-            "time on its thread less that of the ranges directly inside", |_, row| row.sums.self_ns;
+            "time on its thread minus the ranges directly inside", |_, row| row.sums.self_ns;
         total_cpu_ns: nanos Measured "CPU", "time on its thread", |_, row| row.sums.total_ns;
     }
 }

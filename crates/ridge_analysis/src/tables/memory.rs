@@ -121,7 +121,7 @@ fn frame(analysis: &Analysis<'_>, stack: Option<StackRow>) -> Option<String> {
 columns! {
     EACH: AllocatorRow {
         allocator: text Key "Allocator",
-            "name in the capture, with its process where there are several", |at, row| row.of(at).label.as_str();
+            "name in the capture, with its process if there are several", |at, row| row.of(at).label.as_str();
         peak_bytes: bytes Key Measured "Peak",
             "most bytes in use after any event of the capture", |at, row| row.of(at).peak_bytes(at.trace);
         peak_at_ns: nanos Measured "Peak at",
@@ -130,13 +130,13 @@ columns! {
         end_bytes: bytes Measured "At the end",
             "bytes in use after the last event", |at, row| row.of(at).end_bytes(at.trace);
         reserved_bytes: bytes Measured "Reserved",
-            "most bytes that the allocator held from its driver, used or not; unknown where its events do not say",
+            "peak bytes reserved from the driver, used or not; unknown if not recorded",
             |at, row| row.of(at).most_reserved(at.trace);
         cached_bytes: bytes Measured "Cached unused",
-            "most bytes that it held from its driver and nothing used: reserved less in use",
+            "peak bytes reserved from the driver but unused: reserved minus in use",
             |at, row| row.of(at).most_cached(at.trace).map(|(bytes, _)| bytes);
         rounding_bytes: bytes Measured "Rounding",
-            "bytes in use at the peak beyond those that were asked for, of blocks allocated within the capture",
+            "bytes in use at the peak beyond the requested bytes, for blocks allocated within the capture",
             |_, row| row.rounding_bytes;
         fragmentation: share Measured "Fragmentation",
             "largest value that the allocator reported: the part of its free memory that its largest free block is not",
@@ -161,18 +161,18 @@ columns! {
             |_, row| row.growth.map(|growth| growth.is_suspect());
     }
     AT_PEAK: HolderRow {
-        owner: text Key "Owner", "what asked for the memory, as the capture names it", |at, row| owner(at, row);
+        owner: text Key "Owner", "the code that requested the memory, as named in the capture", |at, row| owner(at, row);
         bytes: bytes Key Measured "At the peak",
             "bytes in use at its allocator's peak", |_, row| whole(row.holding.bytes);
         share: share Measured "Share", "bytes as a part of the allocator's peak", |_, row| row.share;
         blocks: count Counted "Blocks", "blocks alive at the peak", |_, row| row.holder.map(|_| row.holding.blocks);
-        requested_bytes: bytes Detail Measured "Asked for", "bytes that were asked for",
+        requested_bytes: bytes Detail Measured "Asked for", "requested bytes",
             |_, row| (row.holding.requested > 0).then(|| whole(row.holding.requested));
         allocator: text "Allocator", "name in the capture", |at, row| row.allocator(at).label.as_str();
         since_ns: nanos Detail Measured "Since", "time of the earliest of these blocks, on the trace's clock",
             |_, row| row.holder.map(|_| row.holding.since_ns);
         source: text "Source",
-            "innermost frame of the call stack outside installed packages, where the capture has stacks",
+            "innermost frame of the call stack outside installed packages, if the capture has stacks",
             |at, row| frame(at, row.stack());
         stack: text Detail "Stack",
             "call stack, innermost frame first", |at, row| stack_text(at.trace, row.stack());
@@ -180,7 +180,7 @@ columns! {
     STRETCHES: UsageRow {
         allocator: text Key "Allocator", "name in the capture", |at, row| row.allocator(at).label.as_str();
         owner: text "Owner",
-            "category whose use it is; empty for all use of the allocator", |at, row| row.owner.map(|owner| at.text(owner));
+            "category of the memory; empty for the whole allocator", |at, row| row.owner.map(|owner| at.text(owner));
         time_ns: nanos Key Measured "From",
             "begin of the stretch, on the trace's clock; a line has at most 100 of equal length",
             |_, row| row.point.time_ns;
@@ -188,7 +188,7 @@ columns! {
             "most bytes in use within it", |_, row| u64::try_from(row.point.most).ok();
         last_bytes: bytes Measured "At its end",
             "bytes in use at its end", |_, row| u64::try_from(row.point.last).ok();
-        reserved_bytes: bytes Measured "Reserved", "peak bytes reserved from the driver within it, where events say it",
+        reserved_bytes: bytes Measured "Reserved", "peak bytes reserved from the driver within it, if recorded",
             |_, row| u64::try_from(row.point.reserved).ok();
         events: count Counted "Events", "allocator events within it", |_, row| row.point.events;
     }
@@ -196,10 +196,10 @@ columns! {
         time_ns: nanos Key Measured "Time",
             "on the trace's clock", |at, row| at.trace.memory.segments.time_ns[row.row.index()];
         event: text Key "Event",
-            "what happened to the segment", |at, row| at.trace.memory.segments.kind[row.row.index()].name();
+            "the segment's event", |at, row| at.trace.memory.segments.kind[row.row.index()].name();
         bytes: bytes Key Measured "Size",
-            "bytes of the segment, or asked for", |at, row| at.trace.memory.segments.bytes[row.row.index()];
-        free_bytes: bytes Measured "Device free", "bytes that the device had left, where the event says it",
+            "bytes of the segment, or requested bytes", |at, row| at.trace.memory.segments.bytes[row.row.index()];
+        free_bytes: bytes Measured "Device free", "free bytes on the device, if recorded",
             |at, row| at.trace.memory.segments.free_bytes[row.row.index()];
         allocator: text "Allocator", "name in the capture", |at, row| row.allocator(at).label.as_str();
         source: text "Source", "innermost frame of the call stack outside installed packages",
@@ -208,26 +208,26 @@ columns! {
             "call stack, innermost frame first", |at, row| stack_text(at.trace, row.stack(at.trace));
     }
     MOMENTS: Snapshot {
-        snapshot: text Key "Snapshot", "file that holds it", |at, row| at.text(row.snapshot);
+        snapshot: text Key "Snapshot", "file that contains it", |at, row| at.text(row.snapshot);
         allocator: text Key "Memory of", "device or allocator", |at, row| at.text(row.allocator);
         reserved_bytes: bytes Key Measured "Reserved",
-            "all bytes that the allocator holds, used or not", |_, row| row.reserved();
+            "all bytes reserved by the allocator, used or not", |_, row| row.reserved();
         allocated_bytes: bytes Key Measured "In use",
             "bytes of blocks that the program uses", |_, row| row.allocated;
         awaiting_bytes: bytes Detail Measured "Awaiting free",
-            "bytes given back that a stream may still use", |_, row| row.awaiting;
+            "freed bytes that a stream may still use", |_, row| row.awaiting;
         inactive_bytes: bytes Measured "Cached unused",
-            "bytes that nothing uses: held less in use less awaiting", |_, row| row.inactive;
+            "unused bytes: reserved minus in use minus awaiting", |_, row| row.inactive;
         inactive_split_bytes: bytes Measured "Split unused",
-            "unused bytes in segments that also hold something in use, which cannot be given back to the device",
+            "unused bytes in segments that also contain blocks in use, so they can't be returned to the device",
             |_, row| row.split;
         rounding_bytes: bytes Measured "Rounding",
-            "bytes in use beyond those that were asked for", |_, row| row.rounding;
+            "bytes in use beyond the requested bytes", |_, row| row.rounding;
         fragmentation: share Counted "Fragmentation",
             "part of the unused memory that its largest block is not", |_, row| row.fragmentation();
         blocks: count Counted "Blocks", "blocks in use", |_, row| row.blocks;
         segments: count Detail Counted "Segments",
-            "pieces taken from the driver, where the snapshot says it", |_, row| row.segments();
+            "pieces taken from the driver, if the snapshot has them", |_, row| row.segments();
     }
     ALIKE: Blocks {
         source: text Key "Source", "innermost frame of the call stack outside installed packages",
@@ -235,10 +235,10 @@ columns! {
         bytes: bytes Key Measured "Size", "bytes of these blocks", |_, row| row.bytes;
         blocks: count Counted "Blocks", "number of blocks", |_, row| row.count;
         kind: text "Kind", "kind of block as the snapshot names it", |at, row| at.text(row.kind);
-        state: text "State", "what the blocks are used for", |_, row| row.state.name();
+        state: text "State", "purpose of the blocks", |_, row| row.state.name();
         allocator: text "Memory of", "device or allocator", |at, row| at.text(row.allocator);
-        requested_bytes: bytes Detail Measured "Asked for", "bytes that were asked for", |_, row| row.requested_bytes;
-        snapshot: text Detail "Snapshot", "file that holds them", |at, row| at.text(row.snapshot);
+        requested_bytes: bytes Detail Measured "Asked for", "requested bytes", |_, row| row.requested_bytes;
+        snapshot: text Detail "Snapshot", "file that contains them", |at, row| at.text(row.snapshot);
         stack: text Detail "Stack", "call stack, innermost frame first", |at, row| stack_text(at.trace, row.stack);
     }
 }

@@ -48,7 +48,7 @@ columns! {
         module: text Minor "Module",
             "compiled program the operation belongs to", |at, row| row.key.module(at);
         category: text Minor "Category",
-            "kind of work, from the instruction or else from the names of its kernels; mixed where no kind has 90% of the time",
+            "kind of work, from the instruction or otherwise from the names of its kernels; mixed if no kind has 90% of the time",
             |at, row| category::of_all(at, &row.time.groups(at)).as_deref();
     }
     REST: WorkRow<OpKey> {

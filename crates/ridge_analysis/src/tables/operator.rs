@@ -71,25 +71,25 @@ fn columns_of<'r>(rows: &[OperatorRow], columns: Columns<'r, OperatorRow>) -> Co
         .nanos(
             "self_cpu_ns",
             "Self CPU",
-            "time on its thread less that of the ranges directly inside",
+            "time on its thread minus the ranges directly inside",
             Basis::Measured,
             |row| row.sums.self_ns,
         )
         .key()
-        .share("self_cpu_share", "Share", "self CPU time as a part of that of all rows", Basis::Measured, |row| {
+        .share("self_cpu_share", "Share", "self CPU time as a share of all rows' time", Basis::Measured, |row| {
             share(row.sums.self_ns)
         })
         .nanos(
             "total_cpu_ns",
             "CPU",
-            "time on its thread; what recurs counts again at each level",
+            "time on its thread; recursive calls count at each level",
             Basis::Measured,
             |row| row.sums.total_ns,
         )
         .nanos(
             "self_device_ns",
             "Self device",
-            "durations of the device work that it launched itself; what overlaps counts in full",
+            "durations of the device work that it launched itself; overlapping work counts in full",
             Basis::Measured,
             |row| row.sums.self_device_ns,
         )
@@ -100,7 +100,7 @@ fn columns_of<'r>(rows: &[OperatorRow], columns: Columns<'r, OperatorRow>) -> Co
         .real(
             "self_cpu_bytes",
             "Self CPU memory",
-            "host memory it allocated less what it freed, without the ranges inside",
+            "host memory that it allocated minus memory that it freed, excluding ranges inside it",
             measured,
             |row| row.sums.self_memory[HOST] as f64,
         )
@@ -112,7 +112,7 @@ fn columns_of<'r>(rows: &[OperatorRow], columns: Columns<'r, OperatorRow>) -> Co
         .real(
             "self_device_bytes",
             "Self device memory",
-            "device memory it allocated less what it freed, without the ranges inside",
+            "device memory that it allocated minus memory that it freed, excluding ranges inside it",
             measured,
             |row| row.sums.self_memory[DEVICE] as f64,
         )
@@ -132,4 +132,4 @@ fn finish(rows: &[OperatorRow], mut table: Table) -> Table {
 
 /// What a table says that shows the operators' own times for want of device work.
 pub(crate) const HOST_ALONE: &str =
-    "no device work is in the capture: times are those of operators on the host, each without what it called";
+    "the capture has no device work: times are host operators' self times";

@@ -24,7 +24,7 @@ fn without_events(analysis: &Analysis<'_>) -> Section {
     let held = [
         ("profiled_launches", "Profiled launches", trace.profiles.launches.len(), "launches under a hardware profiler"),
         ("blocks", "Memory blocks", trace.memory.blocks.len(), "blocks of memory at the moment of a snapshot"),
-        ("allocations", "Allocator events", trace.allocations.time_ns.len(), "what was taken and given back"),
+        ("allocations", "Allocator events", trace.allocations.time_ns.len(), "memory allocated and freed"),
         ("samples", "Counter samples", trace.counters.time_ns.len(), "samples of a device monitor"),
         ("modules_with_hlo", "Modules with HLO", analysis.hlo.len(), "compiled programs"),
     ];
@@ -118,7 +118,7 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
             "Device work",
             FactValue::Nanos(self_ns),
             None,
-            "sum of self times of all device work: what the tables add up to",
+            "sum of self times of all device work; the tables add up to it",
         ),
         fact(
             "overlap_ns",
@@ -209,10 +209,10 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
             Attribution::ByOrder,
             "by_order",
             "Found by module and order",
-            "through the running module and the kernel's place among those of its graph that are found by name",
+            "through the running module and the kernel's position among its graph's kernels found by name",
         ),
         (Attribution::ModuleOnly, "module_only", "Module known only", "the module is known, the operation is not"),
-        (Attribution::Unattributed, "unattributed", "Unattributed", "the capture doesn't show whose work it was"),
+        (Attribution::Unattributed, "unattributed", "Unattributed", "the capture doesn't show the origin of the work"),
     ];
     let compute = || analysis.groups().groups.iter().filter(|group| group.kind.is_compute());
     let total: i64 = compute().map(|group| group.self_ns).sum();

@@ -92,7 +92,7 @@ columns! {
         trace_kernels: count Detail Counted "Kernels",
             "kernels of that name and size in the trace", |_, row| row.found.map(|found| found.kernels);
         joined_by: text Detail "Joined by",
-            "how it was found: by its launch, by name and size, or by name alone", |_, row| row.found.map(|found| found.how);
+            "how it was matched: by its launch, by name and size, or only by name", |_, row| row.found.map(|found| found.how);
     }
 }
 

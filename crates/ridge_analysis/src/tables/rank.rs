@@ -9,7 +9,7 @@ use ridge_table::Subject;
 /// The view.
 pub(crate) static VIEW: View = View {
     id: "rank",
-    about: "rank: how it spent its time, and who waits for whom",
+    about: "rank: its time by activity, and which ranks wait for others",
     shown: Shown::InReport,
     needs: &[Need::of::<Ranks>()],
     answers: has_ranks,
@@ -34,7 +34,7 @@ columns! {
             |at, row| at.trace.process_wall_ns(row.process.0);
         busy_ns: nanos Key Measured "Busy", "union of the device work of each of its devices", |_, row| row.busy_ns;
         computing_ns: nanos Key Measured "Computing",
-            "union of kernels and operations that are no collectives, and of memory sets", |_, row| row.times.computing_ns;
+            "union of kernels and operations other than collectives, and of memory sets", |_, row| row.times.computing_ns;
         communicating_ns: nanos Key Measured "Communicating",
             "collectives while nothing was computed", |_, row| row.times.communicating_ns;
         copying_ns: nanos Measured "Copying", "copies while nothing else ran", |_, row| row.times.copying_ns;

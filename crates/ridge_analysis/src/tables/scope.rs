@@ -33,13 +33,13 @@ columns! {
             |_, row| format!("{}{}", "  ".repeat(row.depth as usize), row.name);
         depth: count Detail Counted "Depth", "how deep the scope is nested", |_, row| row.depth;
         inclusive_ns: nanos Key Measured "Inclusive",
-            "time of the scope and all scopes below it, measured: device work, or operators of the host where there is none",
+            "time of the scope and all scopes below it, measured: device work, or host operators if there is none",
             |_, row| row.inclusive_ns;
         inclusive_share: share Key Measured "Share",
-            "inclusive time as a part of that of all scopes", |_, row| row.share;
+            "inclusive time as a share of all scopes' time", |_, row| row.share;
         self_ns: nanos Measured "Self", "time of operations with exactly this path, measured", |_, row| row.self_ns;
         events: count Counted "Events",
-            "kernels, copies and device operations, or operators of the host where there are none", |_, row| row.events;
+            "kernels, copies and device operations, or host operators if there are none", |_, row| row.events;
         scope: text Detail "Path", "whole scope path; the last part is the primitive", |_, row| row.path.as_str();
     }
 }

@@ -36,7 +36,7 @@ pub(crate) static VIEW: View = View {
             .table("Source lines");
         if lines.has_functions {
             table.footnotes.push(
-                "functions of Python are shown where they begin: PyTorch's profiler records no other line".to_owned(),
+                "Python functions are shown at their first line: PyTorch's profiler records no other line".to_owned(),
             );
             table.footnotes.extend((lines.of == TimeOf::Host).then(|| HOST_ALONE.to_owned()));
         }
@@ -52,15 +52,15 @@ columns! {
         self_ns: nanos Key Measured "Self",
             "time of work with this innermost line, outside PyTorch and Python's library, measured: device time, or host operators if there is none",
             |_, row| row.sums.self_ns;
-        self_share: share Key "Share", "self and inferred time as a part of that of all lines",
+        self_share: share Key "Share", "self and inferred time as a share of all lines' time",
             |at, row| part(row.sums.held_ns(), at.source_lines().all_ns());
         inferred_ns: nanos Inferred "Inferred",
-            "time of work that no line made and that is owed to this one by the data flow: copies, conversions and changes of layout that the compiler put in for it; not in the self time",
+            "time of work that no line created but that the data flow attributes to this one: copies, conversions and layout changes inserted by the compiler; not in the self time",
             |_, row| row.sums.inferred_ns;
         inclusive_ns: nanos Measured "Inclusive",
             "time of work with this line anywhere on its stack, each once, measured", |_, row| row.sums.inclusive_ns;
         events: count Counted "Events",
-            "kernels, copies and device operations, or operators of the host where there are none",
+            "kernels, copies and device operations, or host operators if there are none",
             |_, row| row.sums.events;
         function: text "Function", "function the line is in", |_, row| row.function.as_str();
     }

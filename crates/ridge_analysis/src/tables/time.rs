@@ -37,7 +37,7 @@ columns! {
     }
     TOTAL: DeviceTime {
         total_ns: nanos Minor Measured "Total",
-            "sum of durations; what ran inside work of the same row counts once, measured", |_, time| time.total_ns;
+            "sum of durations; nested work of the same row counts once, measured", |_, time| time.total_ns;
         events: count Counted "Events", "kernels, copies and device operations", |_, time| time.events;
         min_ns: nanos Detail Measured "Min", "shortest event", |analysis, time| at(analysis, time, 0.0);
         median_ns: nanos Measured "Median",

@@ -33,7 +33,7 @@ columns! {
         track: text Key "Track", "stream, lane or thread", |at, row| at.text(row.of(at).name);
         device: text "Device", "device of a stream or lane",
             |at, row| row.of(at).device.map(|device| at.device_label(device));
-        kind: text "Kind", "what the track is", |at, row| kind(row.of(at).kind);
+        kind: text "Kind", "the kind of track", |at, row| kind(row.of(at).kind);
         busy_ns: nanos Key Measured "Busy", "union of the track's intervals, measured", |_, row| row.busy_ns;
         busy_share: share Key Measured "Share",
             "busy time as a part of the capture's wall time", |_, row| row.share;

@@ -69,7 +69,7 @@ pub(crate) static BY_SIZE: View = View {
 /// By who asked for them.
 pub(crate) static BY_CAUSE: View = View {
     id: "cause",
-    about: "who asked for them",
+    about: "the code that requested them",
     make: |analysis, ask| {
         asked(analysis, ask, |transfers| {
             let rows = transfers.by_cause(analysis);
@@ -88,7 +88,7 @@ pub(crate) static BY_CAUSE: View = View {
 /// Those that come more than once.
 pub(crate) static REPEATS: View = View {
     id: "repeat",
-    about: "those of one direction, size and cause that come more than once",
+    about: "copies with the same direction, size and cause that occur more than once",
     make: |analysis, ask| {
         asked(analysis, ask, |transfers| {
             let rows = transfers.repeats(analysis);
@@ -101,7 +101,7 @@ pub(crate) static REPEATS: View = View {
                 .table("Repeated transfers");
             if !rows.is_empty() {
                 let note =
-                    "of one direction, size and cause; a capture does not say whether their content was the same";
+                    "with the same direction, size and cause; a capture doesn't show whether their content was the same";
                 table.footnotes.push(note.to_owned());
             }
             table
@@ -148,7 +148,7 @@ columns! {
     SIZES: SizeRow {
         direction: text Key "Direction", "from where to where", |_, row| direction(row.kind);
         from_bytes: bytes Key Counted "From",
-            "least size of the row; unknown where the capture says no size", |_, row| row.bound(0);
+            "smallest size in the row; unknown if the capture has no size", |_, row| row.bound(0);
         below_bytes: bytes Counted "Below", "sizes of the row are below this", |_, row| row.bound(1);
     }
     CAUSES: AskedRow {
@@ -173,7 +173,7 @@ columns! {
     AGAIN: RepeatRow {
         again_bytes: bytes Counted "Again", "bytes of all transfers but the first", |_, row| row.again_bytes();
         per_step: count Counted "Per step",
-            "transfers in each step that has any, where it is the same number in all of at least two steps",
+            "transfers per step with transfers, if at least two steps have any and all have the same number",
             |_, row| row.per_step;
     }
     LAID_OUT: WorkRow<MoveKey> {
@@ -193,7 +193,7 @@ columns! {
     SUMS: Sum {
         transfers: count Key Counted "Transfers", "copies", |_, sum| sum.transfers;
         bytes: bytes Key Measured "Bytes",
-            "bytes moved, as the capture says; unknown where it says none", |_, sum| sum.known_bytes();
+            "bytes moved, as recorded; unknown if not recorded", |_, sum| sum.known_bytes();
         total_ns: nanos Key Measured "Time", "sum of the copies' durations", |_, sum| sum.ns;
         exposed_ns: nanos Key Measured "Exposed",
             "part of that time in which the same device did not compute", |_, sum| sum.exposed_ns;
@@ -204,7 +204,7 @@ columns! {
     }
     LINK: Sum {
         link_bytes_per_sec: real(BytesPerSec) Detail "Link",
-            "what the link can carry one way: measured figures where there are any, else the data sheet's; a copy within a device can go at half its memory's bandwidth",
+            "peak rate of the link in one direction: measured if available, otherwise from the data sheet; for a copy within a device, half its memory bandwidth",
             |_, sum| sum.link();
         link_share: share "Of link", "part of the link's rate that the copies achieved", |_, sum| sum.link_share();
     }
@@ -214,7 +214,7 @@ columns! {
         max_bytes: bytes Detail Measured "Largest", "size of the largest transfer", |_, sum| sum.size(1.0);
         tiny: count Counted "Tiny", "transfers of at most 4 KiB: their time is latency", |_, sum| sum.tiny;
         synchronous: count Counted "Synchronous",
-            "transfers whose call waited for them, where the copy or the call's name says so",
+            "transfers that their call waited for, according to the copy record or the call's name",
             |_, sum| sum.synchronous;
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct AnnotateArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Vec<PathBuf>,
 
-    /// Number of files to show when none is named
+    /// Number of files to show if none is named
     #[arg(long, value_name = "N", default_value = "3")]
     top: usize,
 
@@ -42,7 +42,7 @@ pub(crate) struct AnnotateArguments {
     #[arg(long, value_name = "N", default_value_t = AROUND, conflicts_with = "all")]
     context: usize,
 
-    /// Fold nothing
+    /// Show every line
     #[arg(long)]
     all: bool,
 

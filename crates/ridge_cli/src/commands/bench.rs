@@ -32,7 +32,7 @@ pub(crate) struct BenchArguments {
     #[arg(value_name = "SUITE", value_hint = ValueHint::FilePath)]
     suite: String,
 
-    /// Comma-separated sizes, in the order to run [default: the suite's own]
+    /// Comma-separated sizes, in this order [default: the suite's own]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     sizes: Vec<u32>,
 
@@ -44,11 +44,11 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 
-    /// Runs before the timed ones that aren't timed, after the first, which compiles, and the traced one
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Untimed runs before the timed ones, after the first run (which compiles) and the traced run
+    #[arg(long = "warm-up-runs", alias = "warm-up", value_name = "N", default_value_t = 0)]
     warm_up: u32,
 
-    /// Start no operation after this time; the rest become rows with that note
+    /// Start no operation after this time; the others become rows with a note
     #[arg(long, value_name = "TIME", value_parser = time)]
     budget: Option<Duration>,
 
@@ -91,7 +91,7 @@ pub(crate) struct BenchArguments {
 enum LayoutName {
     /// A directory per size
     Ridgeline,
-    /// As the profiler of MBIRJAX
+    /// The layout of MBIRJAX's profiler
     Mbirjax,
 }
 

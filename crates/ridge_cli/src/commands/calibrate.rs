@@ -20,8 +20,8 @@ use std::path::PathBuf;
 /// Measure what this machine and its devices achieve: bandwidth, multiply-adds, matrix products, launches, copies
 ///
 /// Measures the host with native loops on all cores, and one device of each kind with loops compiled by JAX. The best
-/// round counts, but a busy machine still measures low, so run this on a quiet one. The figures are kept per device and
-/// used, marked as measured, whenever a capture of that device is analyzed. Ctrl-C keeps what has been measured so far.
+/// round counts, but a busy machine still measures low, so run this on a quiet one. The figures are stored per device and
+/// used, marked as measured, in every analysis of that device's captures. Ctrl-C keeps the figures measured so far.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CalibrateArguments {
@@ -33,11 +33,11 @@ pub(crate) struct CalibrateArguments {
     #[arg(long)]
     quick: bool,
 
-    /// The interpreter that has JAX [default: from $VIRTUAL_ENV, else .venv, else python3]
+    /// Python interpreter with JAX [default: from $VIRTUAL_ENV, else .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
-    /// Show the figures without keeping them
+    /// Show the figures without storing them
     #[arg(long)]
     no_keep: bool,
 
@@ -52,7 +52,7 @@ Examples:
   ridgeline calibrate -f json -o h200.json            a file to use on other machines
   ridgeline calibrate -f csv                          everything in one table
 
-Figures are kept in $XDG_DATA_HOME/ridgeline/ceilings, else ~/.local/share/ridgeline/ceilings, one file per device.
+Figures are stored in $XDG_DATA_HOME/ridgeline/ceilings, by default ~/.local/share/ridgeline/ceilings, one file per device.
 See docs/calibrate.md for the meaning of each figure, and docs/json for the document.
 
 Exit status:

@@ -21,11 +21,11 @@ use ridgeline::{Check, RULES, Selection, State};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Diagnose bottlenecks: place, cause, fix and predicted saving
+/// Diagnose bottlenecks: location, cause, fix and predicted saving
 ///
-/// First judges whether the capture can answer at all. Each rule then finds a problem, finds none, or reports why it
-/// cannot decide. Causes of at least 3% of the step are shown, largest first; `--all` shows the rest. Savings come from
-/// replaying the capture with the change made; see docs/check.md for their accuracy.
+/// First checks the quality of the capture. Each rule then finds a problem, finds none, or reports why it can't decide.
+/// Causes of at least 3% of the step are shown, largest first; `--all` shows the rest. See docs/check.md for the basis of
+/// savings and their accuracy.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CheckArguments {
@@ -36,7 +36,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: CheckFormat,
 
-    /// Also show minor causes, informational findings, and rules that could not tell
+    /// Also show minor causes, informational findings, and rules that couldn't decide
     #[arg(long)]
     all: bool,
 
@@ -48,12 +48,12 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     ignore: Vec<String>,
 
-    /// Exit with status 1 for findings of this level or above; when given, also for a capture that cannot be judged
+    /// Exit with status 1 for findings of this level or above; if you pass it, also for an unusable capture
     /// [default: warning]
     #[arg(long, value_name = "LEVEL")]
     fail_on: Option<FailOn>,
 
-    /// Accept the findings listed in FILE: they are not shown and do not fail
+    /// Accept the findings listed in FILE: they are hidden and don't cause a failure
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     baseline: Option<PathBuf>,
 
@@ -90,8 +90,8 @@ Examples:
   ridgeline check run/ -f sarif -o findings.sarif         for code hosts and editors
   ridgeline check run/ --measured measured/               with the savings that experiments measured
   ridgeline check --fleet fleet/                          hosts and findings that are unlike the others
-  ridgeline check run/ --write-baseline accepted.json     accept what is known today
-  ridgeline check run/ --baseline accepted.json --fail-on warning     fail on what is new
+  ridgeline check run/ --write-baseline accepted.json     accept today's findings
+  ridgeline check run/ --baseline accepted.json --fail-on warning     fail on new ones
 
 Exit status:
   0  nothing at or above the level, or the capture is unusable

@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 
 /// Compile a program for a GPU that you don't have, and keep everything that XLA produces
 ///
-/// XLA's own compiler runs on this machine; neither the GPU nor its driver is needed. For each module you get the HLO
-/// before and after, the memory plan, the launches, PTX and machine code, and what the assembler reports of each kernel,
-/// in a recording per GPU that every other command reads. Nothing runs on a GPU, so nothing is tuned by trying:
-/// docs/compile.md lists what may differ on a real one.
+/// XLA's own compiler runs on this machine; neither the GPU nor its driver is needed. For each module, you get the HLO
+/// before and after optimization, the memory plan, the launches, PTX and machine code, and the assembler's report, in a
+/// recording per GPU that every other command reads. Nothing runs on a GPU, so autotuning is off; docs/compile.md lists
+/// the differences on a real one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CompileArguments {
@@ -43,15 +43,15 @@ pub(crate) struct CompileArguments {
     #[arg(long, value_name = "ARGUMENTS", requires = "input")]
     args: Option<String>,
 
-    /// Output directory; with one recording per GPU [default: ridgeline-compiled-N]
+    /// Output directory, with one recording per GPU [default: ridgeline-compiled-N]
     #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
-    /// The interpreter that imports FILE.py [default: from $VIRTUAL_ENV, else .venv, else python3]
+    /// Python interpreter that imports FILE.py [default: from $VIRTUAL_ENV, else .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
-    /// The interpreter that has the compiler [default: $RIDGELINE_COMPILER, else what --install made]
+    /// Python interpreter with the compiler [default: $RIDGELINE_COMPILER, else the one from --install]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     compiler: Option<PathBuf>,
 
@@ -59,7 +59,7 @@ pub(crate) struct CompileArguments {
     #[arg(long, conflicts_with_all = ["input", "command", "args", "out", "compiler"])]
     install: bool,
 
-    /// The version of JAX to install, which has to be the program's
+    /// Version of JAX to install; must match the program's
     #[arg(long, value_name = "VERSION", requires = "install")]
     jax: Option<String>,
 
@@ -84,7 +84,7 @@ Examples:
   ridgeline compile dump/                                            XLA's own dumps, as a recording
   ridgeline hlo ridgeline-compiled-1/h100                            look at the result
 
-A recording keeps what compiles best with `ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered`.
+To record the best form for compiling, use `ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered`.
 
 Exit status:
   0 if every module was compiled, 1 if one was not; with a COMMAND that failed, its own.";
@@ -313,7 +313,7 @@ impl From<LowerError> for Failure {
         let failure = Failure::failed(error.to_string());
         match error {
             LowerError::NotImported { .. } => {
-                failure.hint("`--python FILE` names the interpreter that has what the file imports")
+                failure.hint("`--python FILE` names the interpreter with the packages that the file imports")
             }
             LowerError::Refused { why, .. } if why.starts_with("TypeError") => {
                 failure.hint("`--args 'f32[8,8] n=3'` gives the function an array and a Python value")

@@ -16,12 +16,12 @@ use std::path::PathBuf;
 ///
 /// Compares two captures from any tools, or several per side, and first reports what is not comparable. Operations are
 /// matched by structure and source line, kernels by name and template; all parts add up to the whole difference. A
-/// change counts if it is statistically significant and larger than `--practical`; docs/diff.md explains how that is
+/// change counts if it is statistically significant and larger than `--min-change`; docs/diff.md explains how that is
 /// determined.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct DiffArguments {
-    /// What to compare, before then after: capture files, recordings, directories of runs or of `ridgeline bench`, or
+    /// The two sides, before and after: capture files, recordings, directories of runs or of `ridgeline bench`, or
     /// summaries from --write-summary
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 0..=2)]
     paths: Vec<PathBuf>,
@@ -43,8 +43,8 @@ pub(crate) struct DiffArguments {
     top: Option<usize>,
 
     /// Ignore differences below this share of the time before
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
-    practical: f64,
+    #[arg(long = "min-change", alias = "practical", value_name = "PERCENT", default_value = "2%", value_parser = percent)]
+    min_change: f64,
 
     /// Confidence level of intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence)]
@@ -122,11 +122,11 @@ enum DiffFormat {
     Json,
     /// GitHub-flavored Markdown
     Markdown,
-    /// What takes more time at its line, for code hosts: SARIF 2.1.0
+    /// SARIF 2.1.0, for code hosts: the lines of work that takes more time
     Sarif,
     /// A test report
     Junit,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
 }
 
@@ -202,7 +202,7 @@ fn deliver(arguments: &DiffArguments, globals: &Globals, found: &Diff) -> Result
 impl DiffArguments {
     fn options(&self) -> DiffOptions {
         let compare = ridgeline::comparison::Options {
-            practical: self.practical,
+            min_change: self.min_change,
             confidence: self.confidence,
             fail_on: self.fail_on,
             ..ridgeline::comparison::Options::default()

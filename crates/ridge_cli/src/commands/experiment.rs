@@ -30,12 +30,12 @@ const DOCUMENT: &str = "experiment.json";
 /// The recording of the program as it is, in the directory.
 const RECORDING: &str = "recorded";
 
-/// Measure what a finding's advice would save, before editing anything
+/// Measure the saving of a finding's fix, without editing anything
 ///
 /// Records the program, runs `check` on it, and runs it again with the changes that its findings call for:
 /// made in memory, from outside, so no file is touched. Runs with and without a change take turns until the saving is
 /// known precisely enough or the budget is spent. Results are compared, and a changed result is reported. If no change
-/// from outside fits, work is left out or done twice to learn what it costs. See docs/experiment.md.
+/// from outside fits, work is left out or done twice to measure its cost. See docs/experiment.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExperimentArguments {
@@ -51,7 +51,7 @@ pub(crate) struct ExperimentArguments {
     #[arg(long, value_name = "RULE", help_heading = "What to measure")]
     finding: Vec<String>,
 
-    /// Try this change, whatever is found; may be repeated
+    /// Try this change, whatever `check` finds; may be repeated
     #[arg(long, value_name = "CHANGE", help_heading = "What to measure", conflicts_with_all = ["from", "finding"])]
     change: Vec<String>,
 
@@ -59,11 +59,11 @@ pub(crate) struct ExperimentArguments {
     #[arg(long, help_heading = "What to measure", exclusive = true)]
     list: bool,
 
-    /// Stop when half the interval of each saving is at most this share of the time
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = crate::quantities::percent, help_heading = "How long")]
+    /// Stop when half the width of each saving's interval is at most this share of the time
+    #[arg(long = "precision", alias = "until", value_name = "PERCENT", default_value = "3%", value_parser = crate::quantities::percent, help_heading = "How long")]
     until: f64,
 
-    /// Time for all runs, half of it to try every change once; two more rounds are always made
+    /// Time for all runs, up to half of it to try every change once; two more rounds always follow
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::quantities::time, help_heading = "How long")]
     budget: Duration,
 
@@ -98,8 +98,8 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline experiment -- python train.py                           measure the saving of every finding
   ridgeline experiment --finding defensive-copies -- python train.py
-  ridgeline experiment --from run/ --budget 30m --until 1% -- python train.py
-  ridgeline experiment --change donate --change late -- python train.py    try these, whatever is found
+  ridgeline experiment --from run/ --budget 30m --precision 1% -- python train.py
+  ridgeline experiment --change donate --change late -- python train.py    try these, whatever `check` finds
   ridgeline experiment -f json -o measured/ -- python train.py      findings with saving.basis \"measured\"
   ridgeline check measured/recorded --measured measured             show them again
   ridgeline experiment --list                                       the changes, and when each applies

@@ -24,7 +24,7 @@ Examples:
 /// Runs the command.
 pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<Ending, Failure> {
     let found = rule(&arguments.rule).ok_or_else(|| unknown(&arguments.rule))?;
-    let bases = [(SavingBasis::Replay, "replays"), (SavingBasis::Wall, "its share of the time, on CPUs")];
+    let bases = [(SavingBasis::Replay, "replays"), (SavingBasis::ShareOfTime, "its share of the time, on CPUs")];
     let lines = bases.iter().filter_map(|(basis, words)| Some((record_of(found.id, *basis)?, words)));
     let tuned: String = lines.map(|(record, words)| line(record, words)).collect();
     let blind = blind_record_of(found.id).map(|record| format!("\nRecord: {}.\n", record.words()));

@@ -31,7 +31,7 @@ pub(crate) struct ExportArguments {
     to: To,
 
     /// Write to FILE, or to standard output for `-`; replaced atomically; for `parquet` also a directory, as `DIR/`
-    /// [default: named for the capture, in the working directory]
+    /// [default: named after the capture, in the current directory]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 

@@ -15,19 +15,19 @@ use ridgeline::GuideOptions;
 /// Show which of seven analysis stages a capture supports, and the next command to run
 ///
 /// Seven stages, in order: timeline, graph, ground truth, deep dive, memory sizing, offload verdict, hand-off.
-/// Each is answered (with the command that shows it), answered in part, or missing (with the command that would answer it).
+/// Each is complete (with the command that shows it), partial, or missing (with the command that would complete it).
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct GuideArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Target GPU, by part of its name (for CPU captures)
+    /// Target GPU for a CPU recording, given by part of its name
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
-    /// Answer the checklist of a profiling session instead: fifteen questions about data, device, memory and
-    /// synchronization, each by evidence, or with the command that would answer it
+    /// Answer a checklist of fifteen questions about data, device, memory and synchronization instead, each with its
+    /// evidence or the command that would answer it
     #[arg(long, conflicts_with = "meant")]
     checklist: bool,
 
@@ -44,9 +44,9 @@ pub(crate) struct GuideArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline guide run/                    what is known, what is not, and the next command
-  ridgeline guide run/ --as h100          the same for a program intended for another device
-  ridgeline guide run/ deep.ncu-rep       with a profiler's counters
+  ridgeline guide run/                    completed stages, open stages and the next command
+  ridgeline guide run/ --as h100          the same for a program that targets another device
+  ridgeline guide run/ deep.ncu-rep       including hardware counters from Nsight Compute
   ridgeline guide run/ --checklist        fifteen questions of a profiling session, answered
   ridgeline guide run/ -f json            for programs; docs/json has the schema";
 

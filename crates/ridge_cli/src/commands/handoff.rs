@@ -21,10 +21,10 @@ use words::{lines, progress, refuse_stopped, say};
 
 /// Generate a hardware handoff bundle for a region: specification, test vectors, reference code
 ///
-/// The bundle has the interface, HLO and StableHLO where they were recorded, the dataflow graph, golden vectors by
-/// several engines with a derived tolerance, reference C++ with a test bench, Verilog where it can be made, and a
-/// manifest with the hash of every file and the outcome of every check.
-/// What cannot be specified is refused with the reason.
+/// The bundle has the interface, HLO and StableHLO if recorded, the dataflow graph, golden vectors from several engines
+/// with a derived tolerance, reference C++ with a test bench, Verilog if the region allows it, and a manifest with the
+/// hash of every file and the result of every check.
+/// For a region without a specification, it has the reason instead.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct HandoffArguments {
@@ -50,12 +50,11 @@ pub(crate) struct HandoffArguments {
     #[arg(long = "number-format", alias = "format", value_name = "FORMAT", default_values = ["fixed<32,16>", "fixed<24,12>", "fixed<16,8>"])]
     format: Vec<Fixed>,
 
-    /// Target GPU, by part of its name, for CPU captures, which are compiled for it if
-    /// `ridgeline compile` could do so
+    /// Target GPU for a CPU recording, given by part of its name; the recording is compiled for it if possible
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
-    /// Python with the JAX that computes the outputs of other engines [default: from $VIRTUAL_ENV, else python3]
+    /// Python interpreter with JAX, for the outputs of other engines [default: from $VIRTUAL_ENV, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
@@ -73,7 +72,7 @@ Examples:
   ridgeline handoff run/ --region back_project -o bp.handoff/      a region by a part of its name
   ridgeline handoff run/ --module jit_f --op fusion.3 -o f.handoff/
   ridgeline handoff run/ --region 1 --number-format 'fixed<18,6>' -o m.handoff/
-  ridgeline handoff verify median.handoff/                         run every check again
+  ridgeline handoff verify median.handoff/                         repeat every check
   ridgeline handoff emulate median.handoff/ -- python recon.py     its code in the program, on the CPU
 
 Exit status of verify:
@@ -85,8 +84,8 @@ Exit status of verify:
 enum HandoffCommand {
     /// Check a bundle again, offline: every hash, then every check that the tools on this machine allow
     ///
-    /// It compiles and runs code of the bundle once all hashes fit, so verify only bundles from someone you trust;
-    /// `--no-run` runs nothing of it.
+    /// If all hashes match, it compiles and runs the bundle's code, so verify only bundles from someone you trust;
+    /// `--no-run` runs none of it.
     Verify(VerifyArguments),
 
     Emulate(emulate::EmulateArguments),
@@ -107,7 +106,7 @@ struct VerifyArguments {
     #[arg(value_name = "BUNDLE", value_hint = ValueHint::DirPath)]
     bundle: PathBuf,
 
-    /// Run nothing of the bundle: hashes, and the vectors by our own interpreter
+    /// Run none of the bundle's code: check only hashes, and the vectors with Ridgeline's own interpreter
     #[arg(long)]
     no_run: bool,
 

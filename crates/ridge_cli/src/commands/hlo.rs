@@ -77,7 +77,7 @@ struct FormArguments {
     /// HLO text before or after optimization, if recorded
     #[arg(long, value_name = "STAGE")]
     stage: Option<StageName>,
-    /// How many instructions of each opcode are in the module, or in all of them
+    /// Number of instructions by opcode, in the module or in all modules
     #[arg(long)]
     opcodes: bool,
     /// Graph for Graphviz
@@ -95,7 +95,7 @@ struct FormArguments {
     /// The jaxpr, if recorded
     #[arg(long)]
     jaxpr: bool,
-    /// What JAX handed to XLA, if recorded
+    /// The StableHLO that JAX passed to XLA, if recorded
     #[arg(long)]
     stablehlo: bool,
 }

@@ -8,7 +8,7 @@ use std::io;
 
 /// Serve captures to an agent over the Model Context Protocol, on standard input and output
 ///
-/// Eight tools that only read: open, findings, explain, table, diff, what_if, source, next. A reply has at most 8000
+/// Eight read-only tools: open, findings, explain, table, diff, what_if, source, next. A reply has at most 8000
 /// characters unless the agent requests more; omissions are counted. See docs/agents.md for how to register it.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]

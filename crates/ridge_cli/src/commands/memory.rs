@@ -40,11 +40,11 @@ pub(crate) struct MemoryArguments {
     #[arg(long, short, value_name = "MODULE")]
     module: Option<String>,
 
-    /// Show what changed from PATH to OTHER instead
+    /// Show the changes from PATH to OTHER instead
     #[arg(long, value_name = "OTHER", value_hint = ValueHint::AnyPath, conflicts_with_all = ["by", "module"])]
     diff: Option<PathBuf>,
 
-    /// For a CPU's recording: target GPU; modules are compiled for it, and its predicted memory plans are shown
+    /// Target GPU for a CPU recording: compile its modules for that GPU, and show the predicted memory plans
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 

@@ -23,7 +23,7 @@ pub(crate) struct OffloadArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Compare with these boards only (comma-separated) [default: all known boards]
+    /// Compare only with these boards (comma-separated) [default: all known boards]
     #[arg(long, value_name = "BOARD", value_delimiter = ',')]
     board: Vec<String>,
 
@@ -31,8 +31,8 @@ pub(crate) struct OffloadArguments {
     #[arg(long = "target", alias = "to", value_name = "GPU", value_delimiter = ',')]
     to: Vec<String>,
 
-    /// The intended GPU, given by part of its name: what a program recorded on a CPU would run on, or what a capture
-    /// without a device name ran on. A CPU's recording is compiled for it where `ridgeline compile` could do so
+    /// GPU to evaluate for, given by part of its name: the target of a CPU recording, which is compiled for it if
+    /// possible, or the GPU of a capture that doesn't name its own
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
@@ -59,10 +59,10 @@ pub(crate) struct OffloadArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline offload run/                                  verdicts for every known board
-  ridgeline offload run/ --as h100                        a CPU capture, judged for the intended GPU
+  ridgeline offload run/ --as h100                        a CPU capture, evaluated for the target GPU
   ridgeline offload run/ --board u55c,v80 --all           two boards, every region
   ridgeline offload run/ --board u55c --what-if clock=250MHz,resident=100,dtype=int16
-  ridgeline offload run/ --target h200                        another GPU instead
+  ridgeline offload run/ --target h200                        another GPU instead of a board
   ridgeline offload run/ -f json                          for programs; docs/json has the schema";
 
 /// Forms of the answer.

@@ -19,12 +19,12 @@ const PROGRAM: &str = "ridgeline-query";
 
 /// Query captures with SQL; runs `ridgeline-query`, which is installed separately
 ///
-/// Tables are those of the other commands (op, kernel, idle.gap), everything recorded (raw.event), and the names that
-/// queries for Perfetto, Nsight Systems and rocpd use. `ridgeline query --help` lists the options; see docs/query.md.
+/// Tables include the tables of other commands (op, kernel, idle.gap), all recorded data (raw.event), and the tables of
+/// Perfetto, Nsight Systems and rocpd. `ridgeline query --help` lists the options; see docs/query.md.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_long_help = EXAMPLES)]
 pub(crate) struct QueryArguments {
-    /// Captures, the query, and options: passed on
+    /// Captures, the query and options, passed to `ridgeline-query`
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

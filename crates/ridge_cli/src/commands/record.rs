@@ -55,7 +55,7 @@ fn tell(event: &RecordEvent, globals: &Globals, said: &mut BTreeMap<u64, u64>) {
             format!("running the program again under ncu, for {}", kernels.join(", "))
         }
         RecordEvent::Packing { bytes } if *bytes >= SLOW_TO_PACK => format!("packing a trace of {}", Bytes(*bytes)),
-        RecordEvent::Elsewhere { busy, out } => format!(
+        RecordEvent::OtherDirectory { busy, out } => format!(
             "another program is being recorded in {}, this one in {}",
             escape_controls(&busy.display().to_string()),
             escape_controls(&out.display().to_string())

@@ -12,7 +12,7 @@ use ridgeline::units::Bytes;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Write a report: the page of `ridgeline view` with its answers in one file
+/// Write the page of `ridgeline view` to a single file
 ///
 /// The file opens from disk in any browser, works offline, and lists what was left out to keep it small.
 /// Without `--redact` it includes the capture's data about the machine and its user; see docs/privacy.md.
@@ -30,14 +30,14 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     against: Vec<PathBuf>,
 
-    /// Keep the file below this size: the timeline ends at the detail that fits
+    /// Maximum size of the file; limits the resolution of the timeline
     #[arg(long, value_name = "SIZE", default_value = "20MB", value_parser = crate::quantities::size)]
     max_size: u64,
 
     #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part, help = views_help())]
     views: Vec<Part>,
 
-    /// Take out host, user and process names, directories, addresses, secrets, command lines, and the text of source files
+    /// Remove host, user and process names, directories, addresses, secrets, command lines, and the text of source files
     #[arg(long)]
     redact: bool,
 
@@ -49,7 +49,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline report run/                                  report.html
   ridgeline report run/ -o solver.html --redact          to share
-  ridgeline report run/ --max-size 3MB                   small enough for mail
+  ridgeline report run/ --max-size 3MB                   small enough for email
   ridgeline report run/ --views overview,findings,operations,roofline";
 
 /// Runs the command.
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &ReportArguments, _globals: &Globals, timings: &mut
 }
 
 fn views_help() -> String {
-    format!("Show these views alone, comma-separated: {} [default: all]", Part::ALL.map(Part::name).join(", "))
+    format!("Include only these views, comma-separated: {} [default: all]", Part::ALL.map(Part::name).join(", "))
 }
 
 fn part(name: &str) -> Result<Part, String> {

@@ -32,7 +32,7 @@ pub(crate) struct RooflineArguments {
     #[arg(long, value_name = "WHAT", default_value = "op", value_parser = ViewOf(Topic::Roofline))]
     by: &'static View,
 
-    /// For a CPU's recording: target GPU; modules are compiled for it, and its predicted times are shown
+    /// Target GPU for a CPU recording: compile its modules for that GPU, and show predicted times
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 

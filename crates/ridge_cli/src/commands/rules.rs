@@ -134,7 +134,7 @@ fn listing(local: &[LocalSaving]) -> Table {
     let columns = Columns::over(RULES)
         .text("rule", "Rule", "name for `--select`, `--ignore` and `explain`", |rule: &&Rule| rule.id.to_owned())
         .key()
-        .text("group", "Group", "what it is about", |rule: &&Rule| rule.group.name().to_owned())
+        .text("group", "Group", "its subject: a doubt about the capture, or a cause in the program", |rule: &&Rule| rule.group.name().to_owned())
         .text("finds", "Finds", "what it finds", |rule: &&Rule| rule.summary.to_owned())
         .text("kind", "Kind", "whether it judges the capture or the program", |rule: &&Rule| {
             let judges = matches!(rule.find, Find::Doubts(_));
@@ -143,10 +143,10 @@ fn listing(local: &[LocalSaving]) -> Table {
         .text("blind", "Blind", "pairs written without knowledge of the rule in which it was the right cause, and least and most of predicted over measured savings there", |rule: &&Rule| {
             blind_record_of(rule.id).map(|record| record.words().trim_start_matches("blind: ").to_owned())
         })
-        .count("pairs", "Tuned pairs", "pairs of programs that the rule was tuned with; they don't predict its accuracy elsewhere", Basis::Measured, |rule: &&Rule| {
+        .count("pairs", "Tuned pairs", "pairs of programs that the rule was tuned on; they don't predict its accuracy on others", Basis::Measured, |rule: &&Rule| {
             record(rule).map(|record| u64::from(record.pairs))
         })
-        .text("ratio", "Predicted/measured, tuned", "least and most of predicted over measured savings of those", |rule: &&Rule| {
+        .text("ratio", "Predicted/measured, tuned", "smallest and largest predicted/measured saving of those", |rule: &&Rule| {
             record(rule).map(|record| format!("{:.2} to {:.2}", record.lowest_ratio, record.highest_ratio))
         });
     let columns = if has_local { with_local(columns, local) } else { columns };
@@ -167,7 +167,7 @@ fn with_local<'r>(columns: Columns<'r, &'static Rule>, local: &[LocalSaving]) ->
         .text(
             "local_ratio",
             "Predicted/measured, local",
-            "least and most of predicted over measured savings of those",
+            "smallest and largest predicted/measured saving of those",
             |rule| {
                 of(rule).map(|record| match record.ratios {
                     Some((least, most)) if record.without_gain == 0 => format!("{least:.2} to {most:.2}"),
@@ -180,5 +180,5 @@ fn with_local<'r>(columns: Columns<'r, &'static Rule>, local: &[LocalSaving]) ->
 
 /// The rule's record: of replays, else of parts of the time on processors.
 fn record(rule: &Rule) -> Option<&'static Record> {
-    record_of(rule.id, SavingBasis::Replay).or_else(|| record_of(rule.id, SavingBasis::Wall))
+    record_of(rule.id, SavingBasis::Replay).or_else(|| record_of(rule.id, SavingBasis::ShareOfTime))
 }

@@ -8,23 +8,23 @@ use ridge_record::default_out_dir;
 use ridge_remote::{Ask, Limits, Target};
 use std::path::PathBuf;
 
-/// Save what running JAX programs did in the last moments (a flight recorder)
+/// Save the most recent activity of running JAX programs (a flight recorder)
 ///
-/// `--start` has each program record into a ring that keeps the last stretch; without an option the ring is saved, as
-/// often as you like; `--stop` ends it. Each program is contacted at the port that it opened with
-/// `jax.profiler.start_server`, all at the same time. The server uses plain TCP and no password.
+/// `--start` makes each program record into a ring buffer of its most recent events. Without an option, the buffer is
+/// saved, as often as you like; `--stop` ends it. Ridgeline connects to the port that each program opened with
+/// `jax.profiler.start_server`, all at the same time. The server uses plain TCP without a password.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SnapshotArguments {
-    /// Where the programs' profilers listen
+    /// Addresses of the programs' profiler servers
     #[arg(required = true, value_name = "HOST:PORT", value_delimiter = ',')]
     targets: Vec<Target>,
 
-    /// Begin to record into the ring
+    /// Start recording into the ring buffer
     #[arg(long, conflicts_with_all = ["stop", "out", "no_modules"])]
     start: bool,
 
-    /// End the recording; the ring is lost
+    /// Stop recording, and discard the ring buffer
     #[arg(long, conflicts_with_all = ["out", "no_modules"])]
     stop: bool,
 
@@ -32,16 +32,16 @@ pub(crate) struct SnapshotArguments {
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
-    /// Don't request the compiled modules, which aren't in the ring: it needn't be restarted then
+    /// Don't get compiled modules: they aren't in the ring buffer, and getting them restarts it
     #[arg(long)]
     no_modules: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline snapshot --start node1:9012,node2:9012     begin; costs what JAX's profiler costs
-  ridgeline snapshot node1:9012,node2:9012 -o slow/    save the last stretch of both
-  ridgeline snapshot --stop node1:9012,node2:9012      end
+  ridgeline snapshot --start node1:9012,node2:9012     start; costs as much as JAX's profiler
+  ridgeline snapshot node1:9012,node2:9012 -o slow/    save the most recent events of both
+  ridgeline snapshot --stop node1:9012,node2:9012      stop
 
 Exit status:
   0 if every program answered, 1 if one did not; what came from the others is kept.";

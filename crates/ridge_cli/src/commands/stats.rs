@@ -91,7 +91,7 @@ fn untimed(session: &Session) -> Vec<Note> {
     let command = match (has_memory, trace.modules.is_empty()) {
         (true, _) => "`ridgeline memory` shows the memory in use",
         (false, false) => "`ridgeline hlo` shows the modules",
-        (false, true) => "`ridgeline info` lists what is there",
+        (false, true) => "`ridgeline info` lists the contents",
     };
     let message = format!("nothing in it has a time, so there are no tables; {command}");
     vec![Note { severity: Severity::Info, message, file: None, offset: None, count: 1 }]

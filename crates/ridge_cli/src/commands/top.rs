@@ -13,12 +13,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Watch running programs: device memory, live arrays, steps, and the GPU driver's figures
 ///
-/// Programs under `ridgeline record` appear by themselves, others after `ridgeline.live.start()`. Numbers of GPUs come
-/// from `nvidia-smi`, else from `amd-smi` or `rocm-smi`. Ctrl-C leaves.
+/// Programs under `ridgeline record` appear automatically, others after `ridgeline.live.start()`. GPU figures come from
+/// `nvidia-smi`, else from `amd-smi` or `rocm-smi`. Press Ctrl-C to leave.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TopArguments {
-    /// Print once and exit, as it does if the output is not a terminal
+    /// Print once and exit; the default if the output is not a terminal
     #[arg(long)]
     once: bool,
 
@@ -26,21 +26,21 @@ pub(crate) struct TopArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: TopFormat,
 
-    /// Also write the GPUs' numbers to this file, which `ridgeline stats` and `check` read
+    /// Also write the GPU figures to this file, which `ridgeline stats` and `check` read
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     log: Option<PathBuf>,
 
-    /// Time between two looks
+    /// Time between updates
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time)]
     interval: Duration,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline top                             renewed each second
-  ridgeline top --once                      one look, as text
+  ridgeline top                             updated every second
+  ridgeline top --once                      once, as text
   ridgeline top -f json | jq .programs      for programs; docs/json has the schema
-  ridgeline top --log gpu.csv               keep the GPUs' numbers; later: ridgeline stats run/ gpu.csv";
+  ridgeline top --log gpu.csv               log the GPU figures; later: ridgeline stats run/ gpu.csv";
 
 /// Forms of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

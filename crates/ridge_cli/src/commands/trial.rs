@@ -77,10 +77,10 @@ pub(crate) struct TryArguments {
     link: Vec<PathBuf>,
 
     /// Stop when half the width of the difference's interval is at most this share of the time
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = crate::quantities::percent, help_heading = "How long")]
+    #[arg(long = "precision", alias = "until", value_name = "PERCENT", default_value = "2%", value_parser = crate::quantities::percent, help_heading = "How long")]
     until: f64,
 
-    /// Start no pair of runs that would likely finish after this time
+    /// Start no pair of runs that would probably finish after this time
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::quantities::time, help_heading = "How long")]
     budget: Duration,
 
@@ -88,8 +88,8 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=1000), help_heading = "How long")]
     runs: u32,
 
-    /// Initial runs of each side to discard: they warm caches
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "How long")]
+    /// Initial runs of each side that fill caches and don't count
+    #[arg(long = "warm-up-runs", alias = "discard", value_name = "N", default_value_t = 1, help_heading = "How long")]
     discard: u32,
 
     /// A file that the program writes and that must be the same with the change; may be repeated
@@ -105,8 +105,8 @@ pub(crate) struct TryArguments {
     measure: Measure,
 
     /// Ignore differences below this share of the time
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = crate::quantities::percent, help_heading = "What counts")]
-    practical: f64,
+    #[arg(long = "min-change", alias = "practical", value_name = "PERCENT", default_value = "2%", value_parser = crate::quantities::percent, help_heading = "What counts")]
+    min_change: f64,
 
     /// Confidence level of intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence, help_heading = "What counts")]
@@ -134,14 +134,14 @@ pub(crate) struct TryArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline try --patch fix.diff -- python train.py                   does the patch help?
-  ridgeline try --baseline HEAD~1 -- python train.py                  did the last commit, and what is not committed?
+  ridgeline try --baseline HEAD~1 -- python train.py                  did the last commit and uncommitted changes help?
   ridgeline try --baseline origin/main --fail-on-regression 5% -- python train.py   is the branch slower than main?
   ridgeline try --candidate HEAD~1 -- python train.py                 would going back help?
   ridgeline try --candidate-env 'XLA_FLAGS=--xla_gpu_autotune_level=4' -- python train.py
   ridgeline try --candidate-command 'python other.py' -- python solver.py   another program for the same task
   ridgeline try --patch fix.diff --check-output out.npy --tolerance 1e-6 -- python solver.py
   ridgeline try --patch fix.diff --finding host-callback -- python train.py   does it save what check predicted?
-  ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on-regression 5% -- python train.py
+  ridgeline try --patch fix.diff --precision 1% --budget 30m --fail-on-regression 5% -- python train.py
 
 Exit status:
   0  the trial ran; with --fail-on-regression, the candidate is not slower by that much
@@ -328,7 +328,7 @@ impl TryArguments {
     }
 
     fn compare(&self) -> Options {
-        Options { practical: self.practical, confidence: self.confidence, fail_on: self.fail_on, ..Options::default() }
+        Options { min_change: self.min_change, confidence: self.confidence, fail_on: self.fail_on, ..Options::default() }
     }
 
     fn folder(&self) -> Result<PathBuf, Failure> {

@@ -23,19 +23,19 @@ pub(crate) struct ViewArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Listen at this port [default: any that is free]
+    /// Listen on this port [default: any free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
 
-    /// Listen at this address: other machines that have the token can then read the capture, unencrypted
-    #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    /// Listen on this address: other machines that have the token can then read the capture, unencrypted
+    #[arg(long = "bind", alias = "host", value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
 
     /// Compare with this capture: changes from it to the viewed one
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     against: Vec<PathBuf>,
 
-    /// Print the address and open no browser
+    /// Print the address, but don't open a browser
     #[arg(long)]
     no_open: bool,
 

@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 use ridge_report::Report;
 use ridgeline::{Change, Effect, OtherDevice};
 
-/// Predict what changes to the program would save
+/// Predict the saving of changes to the program
 ///
-/// Replays the capture with the changes made: what waits for what decides what they save, together and not one by one.
-/// Prints how well the replay explains the unchanged capture, and refuses a number if it doesn't. See docs/what-if.md.
-/// NAME is a kernel, an operation, a copy, a call or a range; in it, `*` matches any letters and `?` matches one.
+/// Replays the capture's dependencies with all changes applied together, and predicts the time they save.
+/// Also prints how well the replay explains the unchanged capture, and refuses to predict if it doesn't. See
+/// docs/what-if.md. NAME is a kernel, an operation, a copy, a call or a range; `*` matches any characters and `?` one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct WhatIfArguments {
@@ -32,7 +32,7 @@ pub(crate) struct WhatIfArguments {
     #[arg(long = "scale-host", alias = "host", value_name = "NAME=TIMES", value_parser = Change::speed)]
     host: Vec<(String, f32)>,
 
-    /// These calls return without waiting for the device
+    /// Let these calls return without waiting for the device
     #[arg(long, value_name = "NAME")]
     no_wait: Vec<String>,
 
@@ -59,7 +59,7 @@ Examples:
   ridgeline what-if run/ --scale 'ampere_sgemm*=2x'          with these kernels twice as fast
   ridgeline what-if run/ --scale-host 'enumerate(DataLoader)*=4x'  with a loader that takes a quarter of the time
   ridgeline what-if run/ --no-wait cudaStreamSynchronize     without waiting for streams
-  ridgeline what-if run/ --target h100                       on an H100, by both data sheets
+  ridgeline what-if run/ --target h100                       on an H100, using both data sheets
   ridgeline what-if run/ --overlap transfers -f json         no call waits for its copy, for programs";
 
 /// What may overlap.
@@ -80,8 +80,8 @@ pub(crate) fn run(arguments: &WhatIfArguments, globals: &Globals, timings: &mut 
     let answer = timings.phase("replay", || session.what_if(&changes, device.as_ref()))?;
     // What holds one table has that of the changes, where there is anything in it.
     let one_table = arguments.output.format.holds_one_table();
-    let shows_changes = !changes.is_empty() || (one_table && answer.elsewhere.is_none());
-    let mut tables: Vec<_> = answer.elsewhere.into_iter().collect();
+    let shows_changes = !changes.is_empty() || (one_table && answer.on_target.is_none());
+    let mut tables: Vec<_> = answer.on_target.into_iter().collect();
     tables.extend(shows_changes.then_some(answer.changes));
     if one_table {
         tables.drain(..tables.len() - 1);

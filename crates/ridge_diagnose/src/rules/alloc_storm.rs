@@ -56,7 +56,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// Those of `rows` that are in the judged time.
 fn judged(case: &Case<'_>, rows: &[u32]) -> Vec<u32> {
-    let (trace, frame) = (case.trace(), case.frame());
+    let (trace, frame) = (case.trace(), case.analyzed());
     let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
     let mut threads: Vec<_> = threads.map(|track| (track.rows.start, track.rows.end, track.process)).collect();
     threads.sort_unstable();
@@ -71,7 +71,7 @@ fn judged(case: &Case<'_>, rows: &[u32]) -> Vec<u32> {
 
 /// Whether the calls do not only begin a program: one in each step, or a third of them in the second half of the time.
 fn come_again(case: &Case<'_>, calls: &[u32]) -> bool {
-    let frame = case.frame();
+    let frame = case.analyzed();
     if frame.per == Per::Step {
         return calls.len() as u64 >= frame.count;
     }

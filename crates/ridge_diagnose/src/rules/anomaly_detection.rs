@@ -58,7 +58,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     // Whatever is recorded for a gradient, those of gradients included.
     let is_stacked = |row: &u32| trace.recorded.binary_search(row).is_ok();
     let stacked = all.iter().flat_map(|call| call.rows()).filter(is_stacked).count();
-    let whole = case.wall().whole_ns().max(1) as f64;
+    let whole = case.breakdown().whole_ns().max(1) as f64;
     let part = |each: f64| ((checks_ns as f64 + stacked as f64 * each) / whole).min(MOST);
     if part(EACH_NS.1) < LEAST_GONE {
         return Ok(Vec::new());

@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
-    if case.wall().busy_ns() > 0 {
+    if case.breakdown().busy_ns() > 0 {
         doubts.extend(nearly_empty(case));
         return;
     }
@@ -70,7 +70,7 @@ const LITTLE: f64 = 2e-4;
 /// A capture in which the device did next to nothing says nothing of why it did not do more.
 fn nearly_empty(case: &Case<'_>) -> Option<Doubt> {
     let pieces: u64 = case.work().map(|work| work.row.events).sum();
-    let (busy, whole) = (case.wall().busy_ns(), case.wall().whole_ns());
+    let (busy, whole) = (case.breakdown().busy_ns(), case.breakdown().whole_ns());
     if pieces >= FEW || busy as f64 >= LITTLE * whole as f64 {
         return None;
     }

@@ -80,7 +80,7 @@ fn of_calls(case: &Case<'_>, form: &PricedCalls) -> Finding {
     let PricedCalls { does, instead, why, help, calls, left, .. } = form;
     let row = all[form.at].row;
     let share = case.share_of(case.claim_of_calls(calls.iter().copied(), 1.0));
-    let ns = share * case.wall().whole_ns() as f64;
+    let ns = share * case.breakdown().whole_ns() as f64;
     let part = |left: f64| case.per_unit((ns * left) as i64).value as i64;
     // Gradients are asked for elsewhere.
     let own: Vec<&OperatorCall> = calls.iter().map(|at| &all[*at]).filter(|call| !call.is_backward).collect();

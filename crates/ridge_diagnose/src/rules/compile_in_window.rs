@@ -22,7 +22,7 @@ const MUCH: f64 = 0.10;
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     // Without marked steps compilation is left out of what is judged.
-    if case.frame().per != Per::Step {
+    if case.analyzed().per != Per::Step {
         return;
     }
     let compiling = case.idle().filter(|idle| idle.activity == Activity::Compiling);

@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     // PyTorch marks the call so itself.
     let calls = case.host_rows(|_, name| name == "DataParallel.forward");
-    let devices = case.wall().devices.len();
+    let devices = case.breakdown().devices.len();
     let Some(first) = calls.first().filter(|_| devices > 1) else { return Ok(Vec::new()) };
     let moves: Vec<Work<'_>> = case.work().filter(is_between_devices).collect();
     let ns = moves.iter().fold(0_i64, |sum, work| sum.saturating_add(work.row.ns));

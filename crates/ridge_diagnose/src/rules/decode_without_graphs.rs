@@ -37,7 +37,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let span = |row: usize, last: i64| (trace.events.start_ns[row], trace.events.end_ns(row).max(last));
     let spans = Spans::of(steps.iter().map(|step| span(step.event.index(), step.last_ns)));
     let (claim, ns) = case.idle_within(&spans, |part| {
-        let cause = part.cause_per(case.frame().per);
+        let cause = part.cause_per(case.analyzed().per);
         let by_host = matches!(cause, Cause::HostLate | Cause::Run | Cause::LaunchCall | Cause::LaunchLatency);
         by_host && is_own_code(part.activity)
     });

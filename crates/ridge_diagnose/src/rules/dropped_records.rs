@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.01;
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
-    if case.wall().busy_ns() == 0 {
+    if case.breakdown().busy_ns() == 0 {
         return;
     }
     for note in &case.known.notes {

@@ -7,7 +7,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use ridge_analysis::Need;
 use crate::words::{list, percent};
-use ridge_analysis::Holds;
+use ridge_analysis::TimeOwner;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::FxHashSet;
 
@@ -31,14 +31,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if share < LEAST {
         return Ok(Vec::new());
     }
-    let wall = case.wall();
+    let breakdown = case.breakdown();
     // Overlap hides no more than there is to compute meanwhile.
-    let alone_ns = wall.busy_ns().saturating_sub(exposure.collective_ns).max(0);
+    let alone_ns = breakdown.busy_ns().saturating_sub(exposure.collective_ns).max(0);
     let hidden = (alone_ns as f64 / exposure.exposed_ns.max(1) as f64).min(1.0) as f32;
     let mut seen: FxHashSet<&str> = FxHashSet::default();
-    let named = |at: usize| match wall.rows.get(at)?.holds {
-        Holds::Work { name, .. } => Some(case.trace().strings.get(name)),
-        Holds::Idle { .. } => None,
+    let named = |at: usize| match breakdown.rows.get(at)?.owner {
+        TimeOwner::Work { name, .. } => Some(case.trace().strings.get(name)),
+        TimeOwner::Idle { .. } => None,
     };
     let names: Vec<&str> =
         exposure.rows.iter().filter_map(|row| named(row.at)).filter(|name| seen.insert(name)).collect();
@@ -47,7 +47,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let covered = 1.0 - exposure.exposed_ns as f64 / exposure.collective_ns.max(1) as f64;
     let mut finding = Finding::new(format!("collectives take {} of the time with no overlapping work", percent(share)))
         .at(place)
-        .about(longest.and_then(|at| wall.rows.get(at)?.example).map(Subject::Event))
+        .about(longest.and_then(|at| breakdown.rows.get(at)?.example).map(Subject::Event))
         .number("in collectives while nothing else ran", case.per_unit(exposure.exposed_ns))
         .number(
             "of collective time overlapped by other work",

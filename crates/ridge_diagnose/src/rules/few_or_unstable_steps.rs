@@ -23,7 +23,7 @@ const FEW: usize = 3;
 const UNSTABLE: f64 = 0.25;
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
-    if case.frame().per != Per::Step || case.wall().busy_ns() == 0 {
+    if case.analyzed().per != Per::Step || case.breakdown().busy_ns() == 0 {
         return;
     }
     let steps = case.steps_of_one_process();

@@ -26,8 +26,8 @@ const BUSY: f64 = 0.10;
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let calls = case.host_rows(|_, name| captures(name)).len() as u64;
     // Of the whole capture: what is judged may be the one stretch in which something ran.
-    let whole = case.trace().wall_ns().max(1) as f64 * case.wall().devices.len().max(1) as f64;
-    let busy = case.wall().busy_ns() as f64 / whole;
+    let whole = case.trace().wall_ns().max(1) as f64 * case.breakdown().devices.len().max(1) as f64;
+    let busy = case.breakdown().busy_ns() as f64 / whole;
     if calls == 0 || busy > BUSY {
         return;
     }

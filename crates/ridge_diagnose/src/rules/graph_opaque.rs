@@ -23,7 +23,7 @@ const LEAST: f64 = 0.50;
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let graphs: Vec<_> = case.work().filter(|work| work.kind == EventKind::GraphLaunch).collect();
     let ns = graphs.iter().fold(0_i64, |sum, work| sum.saturating_add(work.row.ns));
-    let share = ns as f64 / case.wall().busy_ns().max(1) as f64;
+    let share = ns as f64 / case.breakdown().busy_ns().max(1) as f64;
     if share <= LEAST {
         return;
     }

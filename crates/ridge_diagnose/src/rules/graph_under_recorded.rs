@@ -30,7 +30,7 @@ const STEPS: usize = 4;
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     // A processor has no graphs: its work is recorded by the threads that do it, whichever step they are ahead of or behind.
-    if case.wall().busy_ns() == 0 {
+    if case.breakdown().busy_ns() == 0 {
         return;
     }
     let processes = &case.analysis.get::<Launches>().0;

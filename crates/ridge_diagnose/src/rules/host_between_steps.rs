@@ -33,7 +33,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     });
     let spans = Spans::of(between);
     let (claim, ns) = case.idle_within(&spans, |part| {
-        let by_host = matches!(part.cause_per(case.frame().per), Cause::HostLate | Cause::Run);
+        let by_host = matches!(part.cause_per(case.analyzed().per), Cause::HostLate | Cause::Run);
         by_host && is_own_code(part.activity)
     });
     let share = case.share(ns);

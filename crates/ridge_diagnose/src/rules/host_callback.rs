@@ -56,7 +56,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .claims(claim());
     let launching = case.share_of(launched.iter().copied());
     if launching > 0.0 {
-        let ns = (launching * case.wall().whole_ns() as f64) as i64;
+        let ns = (launching * case.breakdown().whole_ns() as f64) as i64;
         finding = finding.number("idle because Python launches the programs with callbacks", case.per_unit(ns));
     }
     if !calls.is_empty() {

@@ -24,7 +24,7 @@ const LONG: f64 = 2.0;
 const LEAST_STEPS: usize = 4;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    if case.frame().per != Per::Step {
+    if case.analyzed().per != Per::Step {
         return Ok(Vec::new());
     }
     let steps = case.steps_of_one_process();

@@ -31,7 +31,7 @@ const LEAST_OF_HOST: f64 = 0.12;
 /// Fewer looks say nothing.
 const FEWEST: u64 = 8;
 
-/// Work of one part: time, row of the wall, operation, name.
+/// Work of one part: time, row of the breakdown, operation, name.
 type Works<'a> = Vec<(i64, usize, u32, &'a str)>;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -66,7 +66,7 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
         }
         let seen = case.seen(&looks);
         // No event says when it was: every moment has its part.
-        let claim = (0..case.wall().rows.len()).map(|at| (at, share as f32));
+        let claim = (0..case.breakdown().rows.len()).map(|at| (at, share as f32));
         let finding = told(share, part)
             .seen(seen.as_ref())
             .fact(format!("{held} of {whole} Python stack samples were in this code"))

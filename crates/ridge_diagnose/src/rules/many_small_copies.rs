@@ -42,8 +42,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let mut copies = case.copies_in_loop().to_vec();
     copies.retain(|copy| (1..SMALL).contains(&copy.bytes()) && is_slow(copy));
-    let divisor = case.frame().count.max(1).saturating_mul(case.wall().devices.len().max(1) as u64);
-    let least = if case.frame().per == Per::Step { LEAST_PER_STEP } else { LEAST_PER_CAPTURE };
+    let divisor = case.analyzed().count.max(1).saturating_mul(case.breakdown().devices.len().max(1) as u64);
+    let least = if case.analyzed().per == Per::Step { LEAST_PER_STEP } else { LEAST_PER_CAPTURE };
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
     if copies.len() as u64 / divisor <= least || case.share(exposed) < LEAST {
         return Ok(Vec::new());

@@ -39,7 +39,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(programs(case).into_iter().filter_map(of_program).collect())
 }
 
-/// How often an instruction began on the device where it did most often: a row of the wall is of one device.
+/// How often an instruction began on the device where it did most often: a row of the breakdown is of one device.
 fn most_runs(work: &[Work<'_>]) -> u64 {
     work.iter().map(|work| work.row.events).max().unwrap_or(0)
 }

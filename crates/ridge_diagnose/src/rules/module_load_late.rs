@@ -25,7 +25,7 @@ const LEAST: f64 = 0.01;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     // Where no steps are marked, the beginning of a capture, where kernels are loaded, cannot be told from the rest.
-    if case.frame().per != Per::Step {
+    if case.analyzed().per != Per::Step {
         return Ok(Vec::new());
     }
     let waits: Vec<IdleTime<'_>> = case.idle().filter(|idle| idle.name.is_some_and(loads)).collect();

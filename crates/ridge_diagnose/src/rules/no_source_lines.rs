@@ -27,7 +27,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     };
     // Where some lines are known, recording again would not bring the others.
     let has_lines = || case.work().any(|work| case.analysis.lines().of(work.op).is_some());
-    if case.wall().busy_ns() == 0 || events.kind.contains(&(EventKind::PythonCall as u8)) || has_lines() {
+    if case.breakdown().busy_ns() == 0 || events.kind.contains(&(EventKind::PythonCall as u8)) || has_lines() {
         return;
     }
     if !case.is_on_processors() {

@@ -57,7 +57,7 @@ fn slowed_steps(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         return;
     }
     let events: u64 = case.work().map(|work| work.row.events).sum();
-    let share = events as f64 * EVENT_NS / case.wall().whole_ns().max(1) as f64;
+    let share = events as f64 * EVENT_NS / case.breakdown().whole_ns().max(1) as f64;
     if share >= SLOWED - 1.0 {
         let message = format!(
             "recording {} takes an estimated {} of the analyzed time: short operations appear longer than they are",
@@ -84,7 +84,7 @@ fn busy_profiler(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         let rows = rows.filter(|row| !OF_THE_DRIVER.contains(&trace.name(*row)));
         of.extend(rows.map(|row| (events.start_ns[row], events.end_ns(row))));
     }
-    let shares = overhead.into_iter().zip(&case.frame().spans).filter(|(_, frame)| frame.total_ns() > 0);
+    let shares = overhead.into_iter().zip(&case.analyzed().spans).filter(|(_, frame)| frame.total_ns() > 0);
     let share = shares.map(|(overhead, frame)| {
         let whole = frame.total_ns();
         whole.saturating_sub(frame.without(&Spans::of(overhead)).total_ns()) as f64 / whole as f64

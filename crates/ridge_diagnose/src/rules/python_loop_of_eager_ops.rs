@@ -67,7 +67,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let alone: Vec<(usize, f32)> =
         case.work().filter(|work| is_of_primitive(case, work.op)).map(|work| (work.at, FUSED_AWAY)).collect();
-    let alone_ns = (case.share_of(alone.iter().map(|(at, _)| (*at, 1.0))) * case.wall().whole_ns() as f64) as i64;
+    let alone_ns = (case.share_of(alone.iter().map(|(at, _)| (*at, 1.0))) * case.breakdown().whole_ns() as f64) as i64;
     let seen = case.seen_during(calls.rows.iter().copied().step_by(calls.rows.len() / MOST_LOOKED_AT + 1));
     let mut named: Vec<(u64, &str)> =
         calls.by_primitive.iter().map(|(name, count)| (*count, case.trace().strings.get(*name))).collect();
@@ -97,7 +97,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// Calls of compiled functions in the judged time; of primitives those that come again and again, because setting up calls some, too.
 /// What sets up calls each but once, which compiles it: only what is called for long without compiling counts.
 fn calls(case: &Case<'_>) -> Calls {
-    let (trace, frame) = (case.trace(), case.frame());
+    let (trace, frame) = (case.trace(), case.analyzed());
     let windows = case.windows();
     let judged = |process: u32| case.judged_of(windows.iter().find(|windows| windows.contains(&process))?);
     let in_frame = |call: &Call<'_>| frame.spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0));

@@ -134,7 +134,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Compiling).collect();
     let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
     // Without marked steps compilation is left out of what is judged, and can only be told.
-    let is_told = case.frame().per == Per::Capture && case.frame().compilation_ns > 0;
+    let is_told = case.analyzed().per == Per::Capture && case.analyzed().compilation_ns > 0;
     if !is_told && case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
@@ -171,17 +171,17 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     finding = most.reason.explained(finding);
     if is_told {
-        let spent = Quantity::nanos(case.frame().compilation_ns, Basis::Measured);
+        let spent = Quantity::nanos(case.analyzed().compilation_ns, Basis::Measured);
         let finding = finding.number("compiling after the first device work, all functions", spent);
         let traced_ns = again.iter().flat_map(|(_, calls)| calls).fold(0_i64, |sum, call| sum.saturating_add(call.compile_ns));
         // Ranks have a call each; the recorder's own times are of one.
         let ns = if traced_ns > 0 { Some(traced_ns) } else { most.compile_ns };
-        let Some(ns) = ns.map(|ns| ns.min(case.frame().compilation_ns)) else { return Ok(vec![finding.information()]) };
+        let Some(ns) = ns.map(|ns| ns.min(case.analyzed().compilation_ns)) else { return Ok(vec![finding.information()]) };
         let others: Vec<&str> = again.iter().map(|(name, _)| *name).filter(|name| *name != function).collect();
         let verb = if others.len() == 1 { "makes or takes" } else { "make or take" };
         let with = if others.is_empty() { String::new() } else { format!(", and {} that {verb} its arrays", list(&others, 3)) };
         let finding = finding.number(format!("compiling `{function}` again{with}"), Quantity::nanos(ns, Basis::Measured));
-        let held_ns = (case.share_of(launching.iter().copied()) * case.wall().whole_ns() as f64) as i64;
+        let held_ns = (case.share_of(launching.iter().copied()) * case.breakdown().whole_ns() as f64) as i64;
         let finding = match held_ns {
             0 => finding,
             _ => finding.number("additional idle time while Python traced and launched the programs", case.per_unit(held_ns)),
@@ -346,7 +346,7 @@ fn programs<'a>(case: &Case<'a>, least: usize, waited_ns: i64) -> Vec<Programs<'
         }
         let known = compiling.remove(function_name(name)).unwrap_or_default();
         // The first step, in which most is compiled, is not judged.
-        let fewest = if case.frame().per == Per::Step { least - 1 } else { least };
+        let fewest = if case.analyzed().per == Per::Step { least - 1 } else { least };
         let is_unseen = recorded.is_some_and(|recorded| is_mostly_unseen(case, recorded, &known, least));
         if tells_calls && known.calls.len() < fewest && !is_unseen {
             continue;
@@ -357,7 +357,7 @@ fn programs<'a>(case: &Case<'a>, least: usize, waited_ns: i64) -> Vec<Programs<'
             continue;
         }
         // Asked last, because it looks at all work.
-        let is_most_of_steps = case.frame().per == Per::Step && case.share(waited_ns) >= MOST_OF_STEPS;
+        let is_most_of_steps = case.analyzed().per == Per::Step && case.share(waited_ns) >= MOST_OF_STEPS;
         if tells_calls && !is_unseen && !is_most_of_steps && !recurs(case, &known) {
             continue;
         }
@@ -383,7 +383,7 @@ fn programs<'a>(case: &Case<'a>, least: usize, waited_ns: i64) -> Vec<Programs<'
         };
         let compile_ns = recorded.map(again).filter(|ns| *ns > 0);
         let example = rows.first().map(|row| ModuleRow(*row));
-        let count = if calls.is_empty() || is_unseen || case.frame().per == Per::Step { count } else { calls.len() };
+        let count = if calls.is_empty() || is_unseen || case.analyzed().per == Per::Step { count } else { calls.len() };
         let is_single = is_primitive(function_name(name)) || is_of_jax(function_name(name));
         let is_of_layers = is_single && is_once_per_shape(case, &rows);
         found.push(Programs { name, count, reason, example, compile_ns, place, calls, is_of_layers });

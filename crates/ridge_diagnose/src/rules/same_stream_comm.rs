@@ -34,7 +34,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut findings = Vec::new();
     for (at, track) in trace.tracks.iter().enumerate() {
         let Some(device) = track.device.map(DeviceRow) else { continue };
-        let Some(frame) = case.frame().spans.get(track.process as usize) else { continue };
+        let Some(frame) = case.analyzed().spans.get(track.process as usize) else { continue };
         let (mut alone_ns, mut compute_ns) = (0_i64, 0_i64);
         for row in track.rows.clone() {
             let events = &trace.events;

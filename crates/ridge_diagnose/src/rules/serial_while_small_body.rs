@@ -37,7 +37,7 @@ const LEFT: f32 = 0.25;
 /// A gap between kernels of one loop that is longer is no part of the loop: another run began.
 const LONGEST_GAP_NS: i64 = 50_000;
 
-/// Idle time of one device between the work of one loop, with the most of it that idle rows of the wall can have.
+/// Idle time of one device between the work of one loop, with the most of it that idle rows of the breakdown can have.
 type Gaps = FxHashMap<(u32, InstructionId), Vec<(u32, i64)>>;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -92,7 +92,7 @@ fn gaps(case: &Case<'_>, programs: &[Program<'_>], loops: &[FxHashMap<Instructio
         return gaps;
     }
     for track in trace.device_tracks().filter(|track| track.kind == TrackKind::Stream) {
-        let Some((device, spans)) = track.device.zip(case.frame().spans.get(track.process as usize)) else { continue };
+        let Some((device, spans)) = track.device.zip(case.analyzed().spans.get(track.process as usize)) else { continue };
         let mut before: Option<((u32, InstructionId), i64)> = None;
         for row in track.rows.clone().map(|row| row as usize) {
             if !EventKind::from_byte_is_work(trace.events.kind[row]) {

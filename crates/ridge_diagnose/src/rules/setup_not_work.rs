@@ -28,12 +28,12 @@ const START_UP: f64 = 0.50;
 const LITTLE_OF_FAILED_NS: i64 = 100_000_000;
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
-    let (wall, whole) = (case.wall(), case.trace().wall_ns());
-    if case.known.failed && wall.busy_ns() < LITTLE_OF_FAILED_NS {
+    let (breakdown, whole) = (case.breakdown(), case.trace().wall_ns());
+    if case.known.failed && breakdown.busy_ns() < LITTLE_OF_FAILED_NS {
         doubts.push(Doubt {
             message: format!(
                 "the program failed after {} of device work, so the capture doesn't show the slow part",
-                Nanos(wall.busy_ns()),
+                Nanos(breakdown.busy_ns()),
             ),
             command: Some("ridgeline record -- python PROGRAM.py".to_owned()),
             blocks: vec![Question::Device],
@@ -41,21 +41,21 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         return;
     }
     let is_short = whole > 0 && whole < SHORT_NS;
-    if case.frame().per == Per::Step || wall.busy_ns() == 0 || !is_short {
+    if case.analyzed().per == Per::Step || breakdown.busy_ns() == 0 || !is_short {
         return;
     }
-    let all = whole as f64 * wall.devices.len().max(1) as f64;
-    let working = wall.busy_ns() as f64 / all;
-    let start_up = 1.0 - case.frame().unit_ns() as f64 / whole as f64;
+    let all = whole as f64 * breakdown.devices.len().max(1) as f64;
+    let working = breakdown.busy_ns() as f64 / all;
+    let start_up = 1.0 - case.analyzed().unit_ns() as f64 / whole as f64;
     if working >= LITTLE || start_up < START_UP {
         return;
     }
     doubts.push(Doubt {
         message: format!(
             "{} of a {} capture remain after startup, and the device is busy {} of that: too little to represent the program",
-            Nanos(case.frame().unit_ns()),
+            Nanos(case.analyzed().unit_ns()),
             Nanos(whole),
-            Nanos(wall.busy_ns() / i64::try_from(wall.devices.len().max(1)).unwrap_or(i64::MAX)),
+            Nanos(breakdown.busy_ns() / i64::try_from(breakdown.devices.len().max(1)).unwrap_or(i64::MAX)),
         ),
         command: Some("ridgeline record --warm-up quiet:2s -- python PROGRAM.py".to_owned()),
         blocks: Vec::new(),

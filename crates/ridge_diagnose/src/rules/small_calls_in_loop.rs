@@ -191,7 +191,7 @@ fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Opti
     let priced: f64 = all.iter().filter(|call| called.contains(&call.row)).map(|call| case.price_of_call(call)).sum();
     // A gradient takes twice the products of what it is the gradient of.
     let price = if gradients.is_empty() { priced } else { 3.0 * priced };
-    let ns = case.share_of(claim.iter().copied()) * case.wall().whole_ns() as f64;
+    let ns = case.share_of(claim.iter().copied()) * case.breakdown().whole_ns() as f64;
     let left = Left::of(ns, price, price).map_or((0.1, 0.5), |left| (left.least, left.most));
     Some(Repeated { loops, claim, names, left, priced: price / ns.max(1.0) })
 }

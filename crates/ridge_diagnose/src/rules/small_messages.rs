@@ -37,8 +37,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             part.collective.bytes_in.max(part.collective.bytes_out).is_some_and(|bytes| bytes > 0 && bytes <= SMALL)
         })
         .collect();
-    let devices = case.wall().devices.len().max(1);
-    let per_unit = small.len() / devices / usize::try_from(case.frame().count.max(1)).unwrap_or(usize::MAX);
+    let devices = case.breakdown().devices.len().max(1);
+    let per_unit = small.len() / devices / usize::try_from(case.analyzed().count.max(1)).unwrap_or(usize::MAX);
     if per_unit < MANY {
         return Ok(Vec::new());
     }

@@ -70,7 +70,7 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
         }
     }
     let turns = Spans::of(turns);
-    let judged: i64 = case.frame().spans.iter().map(Spans::total_ns).sum();
+    let judged: i64 = case.analyzed().spans.iter().map(Spans::total_ns).sum();
     if (turns.total_ns() as f64) < MOST_OF * judged as f64 {
         return None;
     }

@@ -68,7 +68,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let share = case.share_of(claim.iter().copied());
     let others = (ranks.len() - 1) as i64;
     let own = idle_of_last(case, &met, culprit);
-    let own_ns = own.iter().map(|(at, part)| case.wall().rows[*at].ns as f64 * f64::from(*part)).sum::<f64>() as i64;
+    let own_ns = own.iter().map(|(at, part)| case.breakdown().rows[*at].ns as f64 * f64::from(*part)).sum::<f64>() as i64;
     let rank = rank_of(case.trace(), culprit);
     let sum = |rows: &[(u32, i64)]| rows.iter().fold(0_i64, |sum, (_, ns)| sum.saturating_add(*ns));
     let longest = lost.iter().max_by_key(|(_, ns)| *ns).map(|(row, _)| *row);

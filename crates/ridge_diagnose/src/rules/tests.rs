@@ -333,9 +333,9 @@ fn on_processors_a_finding_saves_its_part_of_the_time() {
         (finding.share, finding.saving.expect("a saving"))
     };
     let (share, saving) = found(first("trace"));
-    assert_eq!(saving.basis, SavingBasis::Wall);
+    assert_eq!(saving.basis, SavingBasis::ShareOfTime);
     assert!(saving.share_low <= share + 1e-6 && share <= saving.share_high + 1e-6 && saving.share_high <= 1.0);
     assert!(saving.low_ns > 0);
     let (_, elsewhere) = found(&first("trace").replace("/device:CPU:0", "/device:GPU:0"));
-    assert_ne!(elsewhere.basis, SavingBasis::Wall);
+    assert_ne!(elsewhere.basis, SavingBasis::ShareOfTime);
 }

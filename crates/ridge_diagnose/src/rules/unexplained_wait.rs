@@ -6,7 +6,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, short};
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Cause, Holds, IdleGaps, Need};
+use ridge_analysis::{Cause, TimeOwner, IdleGaps, Need};
 use ridge_table::Subject;
 use ridge_trace::{DeviceRow, EventKind, EventRow, NONE, Track, TrackKind};
 use ridge_units::Nanos;
@@ -38,7 +38,7 @@ struct Waits {
     longest: (i64, i64),
     /// The work that it was before.
     next: u32,
-    /// Rows of the wall with the time of each, nanoseconds.
+    /// Rows of the breakdown with the time of each, nanoseconds.
     held: Vec<(usize, f64)>,
 }
 
@@ -48,7 +48,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut found = Vec::new();
     for (position, device) in idle.devices.iter().enumerate() {
         let process = trace.devices.get(device.device as usize).map_or(0, |device| device.process);
-        let Some(spans) = case.frame().spans.get(process as usize) else { continue };
+        let Some(spans) = case.analyzed().spans.get(process as usize) else { continue };
         let least = (LONG * spans.total_ns() as f64) as i64;
         let long = idle.visit(trace, position, least, Vec::new, |long: &mut Vec<(IdlePart, i64)>, gap| {
             let within = |part: &IdlePart| (*part, spans.within_ns(part.start_ns, part.end_ns()));
@@ -57,8 +57,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let mut waits = Waits::default();
         for (part, ns) in long.into_iter().flatten() {
             waits.ns = waits.ns.saturating_add(ns);
-            let holds = Holds::Idle { cause: part.cause_per(case.frame().per), activity: part.activity, name: part.name };
-            waits.held.extend(case.wall().place(DeviceRow(device.device), holds).map(|at| (at, ns as f64)));
+            let owner = TimeOwner::Idle { cause: part.cause_per(case.analyzed().per), activity: part.activity, name: part.name };
+            waits.held.extend(case.breakdown().place(DeviceRow(device.device), owner).map(|at| (at, ns as f64)));
             if ns > waits.longest_ns {
                 (waits.longest_ns, waits.longest) = (ns, (part.start_ns, part.end_ns()));
                 waits.next = next_work(case, device.device, &part).unwrap_or(NONE);
@@ -76,7 +76,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// Before a device's first work in a step a copy that has been issued waits for something, too: nothing says for what.
 fn is_unexplained(case: &Case<'_>, part: &IdlePart) -> bool {
     let is_launched = |row: EventRow| case.trace().events.link.get(row.index()).is_some_and(|call| *call != NONE);
-    match part.cause_per(case.frame().per) {
+    match part.cause_per(case.analyzed().per) {
         Cause::Unknown => part.row.is_some_and(is_launched),
         Cause::Copy | Cause::Queued => part.cause == Cause::BeforeFirst,
         _ => false,

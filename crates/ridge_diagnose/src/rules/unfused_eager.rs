@@ -96,7 +96,7 @@ fn is_compiled(case: &Case<'_>) -> bool {
 
 /// The runs of work on elements in the judged time, on each track.
 fn runs(case: &Case<'_>) -> Vec<Run> {
-    let (trace, frame) = (case.trace(), case.frame());
+    let (trace, frame) = (case.trace(), case.analyzed());
     let events = &trace.events;
     let mut roles: FxHashMap<u32, Role> = FxHashMap::default();
     let mut found = Vec::new();

@@ -64,7 +64,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim = case.claim_of_calls(unused.iter().copied(), 1.0);
     let share = case.share_of(claim.iter().copied());
     let records: usize = unused.iter().map(|at| all[*at].rows().filter(|row| is_unused(*row)).count()).sum();
-    let part = |each_ns: f64| (records as f64 * each_ns / case.wall().whole_ns().max(1) as f64).min(MOST * share);
+    let part = |each_ns: f64| (records as f64 * each_ns / case.breakdown().whole_ns().max(1) as f64).min(MOST * share);
     if records < FEWEST || part(EACH_NS.1) < LEAST_GONE {
         return Ok(Vec::new());
     }

@@ -33,7 +33,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut copies = case.copies_in_loop().to_vec();
     copies.retain(|copy| copy.kind == EventKind::CopyHostToDevice && copy.bytes() >= LARGE_BYTES);
     let bytes = copies.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.bytes()));
-    let per_unit = bytes / case.frame().count.max(1);
+    let per_unit = bytes / case.analyzed().count.max(1);
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
     let computing = case.work().filter(|work| work.kind.is_compute()).map(|work| work.row.ns).sum();
     let is_streamed = per_unit >= LEAST_BYTES && case.share(exposed) >= LEAST && case.share(computing) <= MOST_COMPUTE;
@@ -48,7 +48,7 @@ fn finding(case: &Case<'_>, copies: &[Copying], per_unit: u64, computing: i64) -
     let bytes: f64 = copies.iter().map(|copy| copy.bytes() as f64).sum();
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
     let (longest, place) = case.longest_copy(copies).unzip();
-    let per = if case.frame().per == Per::Step { "every step" } else { "the capture" };
+    let per = if case.analyzed().per == Per::Step { "every step" } else { "the capture" };
     Finding::new(format!(
         "{} are copied from the host in {per}, while the devices compute {} of the time",
         bytes_words(per_unit),

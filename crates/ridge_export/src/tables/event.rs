@@ -25,7 +25,7 @@ const COLUMNS: &[RawColumn] = &[
         let process = track(tables, &rows).map(|track| tables.names.process(tables.trace, track.process as usize));
         same(process.as_deref(), rows.len())
     }),
-    text("device", "its device; null for what happened on a host", |tables, rows| {
+    text("device", "its device; null for host events", |tables, rows| {
         let device = track(tables, &rows).and_then(|track| track.device);
         same(device.map(|device| Names::device(tables.trace, device as usize)).as_deref(), rows.len())
     }),
@@ -33,7 +33,7 @@ const COLUMNS: &[RawColumn] = &[
         let name = track(tables, &rows).map(|track| track_name(track, &tables.names));
         same(name.as_deref(), rows.len())
     }),
-    text("kind", "what it is: kernel, copy host to device, launch, annotation", |tables, rows| {
+    text("kind", "its kind: kernel, copy host to device, launch, annotation", |tables, rows| {
         texts(rows.map(|row| Some(tables.trace.events.kind(row).name())))
     }),
     text("name", "its name", |tables, rows| {
@@ -63,7 +63,7 @@ const COLUMNS: &[RawColumn] = &[
     whole("end_ns", "when it ended, nanoseconds on the trace's clock", |tables, rows| {
         tables.numbers(rows, |row| Some(tables.trace.events.end_ns(row)))
     }),
-    whole("self_ns", "its duration less what ran directly inside, nanoseconds", |tables, rows| {
+    whole("self_ns", "its duration minus events directly inside, nanoseconds", |tables, rows| {
         tables.numbers(rows, |row| Some(tables.facts().self_ns(row)))
     }),
     whole("depth", "events of its track that enclose it", |tables, rows| {
@@ -80,11 +80,11 @@ const COLUMNS: &[RawColumn] = &[
         let process = track(tables, &rows).map(|track| track.process.into());
         wholes(rows.map(|_| process))
     }),
-    whole("device_id", "row of its device; null for what happened on a host", |tables, rows| {
+    whole("device_id", "row of its device; null for host events", |tables, rows| {
         let device = track(tables, &rows).and_then(|track| track.device).map(i64::from);
         wholes(rows.map(|_| device))
     }),
-    whole("pid", "process id of its process, where the capture has it", |tables, rows| {
+    whole("pid", "process id of its process, if recorded", |tables, rows| {
         let process = track(tables, &rows).and_then(|track| tables.trace.processes.get(track.process as usize));
         wholes(rows.map(|_| process.and_then(|process| process.pid).map(bytes)))
     }),
@@ -111,7 +111,7 @@ const COLUMNS: &[RawColumn] = &[
     whole("operation_id", "row of its operation", |tables, rows| {
         tables.numbers(rows, |row| id(tables.trace.events.op[row]))
     }),
-    text("category", "what kind of work it is: matmul, copy, collective", |tables, rows| {
+    text("category", "its kind of work: matmul, copy, collective", |tables, rows| {
         texts(rows.map(|row| Some(tables.facts().category(row))))
     }),
     text("attribution", "how its operation is known", |tables, rows| {
@@ -164,10 +164,10 @@ const COLUMNS: &[RawColumn] = &[
     text("input_types", "element types of an operator's inputs", |tables, rows| {
         operators(tables, rows, |shape| shape.types)
     }),
-    text("input_values", "an operator's arguments that are no arrays", |tables, rows| {
+    text("input_values", "an operator's arguments other than arrays", |tables, rows| {
         operators(tables, rows, |shape| shape.values)
     }),
-    text("collective", "what a collective does", |tables, rows| {
+    text("collective", "the kind of collective", |tables, rows| {
         tables.named(rows.map(|row| collective(tables, row).map(|found| found.name)))
     }),
     text("collective_group", "the group of processes it runs among", |tables, rows| {
@@ -188,7 +188,7 @@ const COLUMNS: &[RawColumn] = &[
     whole("bytes_out", "bytes that the process gets out of a collective", |tables, rows| {
         wholes(rows.map(|row| collective(tables, row).and_then(|found| found.bytes_out).map(bytes)))
     }),
-    whole("forward", "row of the operator whose gradient it computes", |tables, rows| {
+    whole("forward", "row of the forward operator, if it computes a gradient", |tables, rows| {
         let backwards = &tables.trace.backwards;
         let found = |row: usize| backwards.binary_search_by_key(&(row as u32), |backward| backward.event).ok();
         wholes(rows.map(|row| found(row).map(|at| backwards[at].forward.into())))

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// What allocators gave and took back.
 pub(super) static ALLOCATION: RawTable = RawTable {
     name: "allocation",
-    about: "what allocators gave and took back",
+    about: "allocations and frees",
     parts: Parts::Rows(|tables| tables.trace.allocations.len()),
     columns: &[
         whole("allocation_id", "its number", |_, rows| ids(rows)),
@@ -25,10 +25,10 @@ pub(super) static ALLOCATION: RawTable = RawTable {
         whole("allocator_id", "row of that name in `string`", |tables, rows| {
             numbers(tables, rows, |memory, row| Some(memory.allocator[row].0.into()))
         }),
-        whole("delta_bytes", "bytes taken, or given back where negative", |tables, rows| {
+        whole("delta_bytes", "allocated bytes; negative if freed", |tables, rows| {
             numbers(tables, rows, |memory, row| Some(memory.delta_bytes[row]))
         }),
-        whole("requested_bytes", "bytes that were asked for", |tables, rows| {
+        whole("requested_bytes", "requested bytes", |tables, rows| {
             numbers(tables, rows, |memory, row| Some(memory.requested_bytes[row]))
         }),
         whole("in_use_bytes", "bytes in use after it", |tables, rows| {
@@ -37,7 +37,7 @@ pub(super) static ALLOCATION: RawTable = RawTable {
         whole("peak_bytes", "most bytes in use so far", |tables, rows| {
             numbers(tables, rows, |memory, row| Some(memory.peak_bytes[row]))
         }),
-        whole("reserved_bytes", "bytes that the allocator holds of the device", |tables, rows| {
+        whole("reserved_bytes", "bytes that the allocator has reserved on the device", |tables, rows| {
             numbers(tables, rows, |memory, row| Some(memory.reserved_bytes[row]).filter(|bytes| *bytes >= 0))
         }),
         real("fragmentation", "fragmentation, 0 to 1", |tables, rows| {
@@ -46,7 +46,7 @@ pub(super) static ALLOCATION: RawTable = RawTable {
         whole("address", "address of the buffer; negative in the upper half of addresses", |tables, rows| {
             numbers(tables, rows, |memory, row| Some(memory.address[row].cast_signed()))
         }),
-        text("owner", "what asked for it", |tables, rows| {
+        text("owner", "the code that requested it", |tables, rows| {
             tables.named(rows.map(|row| Some(tables.trace.allocations.owner[row])))
         }),
         whole("stack_id", "its call stack", |tables, rows| {

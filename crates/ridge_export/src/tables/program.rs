@@ -46,7 +46,7 @@ pub(super) static OPERATION: RawTable = RawTable {
 /// What `ridgeline check` finds.
 pub(super) static FINDING: RawTable = RawTable {
     name: "finding",
-    about: "what makes the program slow, as `ridgeline check` finds it",
+    about: "the program's bottlenecks, from `ridgeline check`",
     parts: Parts::Rows(|tables| tables.check().diagnosis.findings.len()),
     columns: &[
         whole("finding_id", "its number", |_, rows| ids(rows)),
@@ -56,10 +56,10 @@ pub(super) static FINDING: RawTable = RawTable {
         text("level", "how much it matters", |tables, rows| {
             findings(tables, rows, |finding| Some(finding.level.name().into()))
         }),
-        text("message", "what is wrong", |tables, rows| {
+        text("message", "the problem", |tables, rows| {
             findings(tables, rows, |finding| Some(finding.message.clone()))
         }),
-        text("source_file", "file of the line, where one is known", |tables, rows| {
+        text("source_file", "file of the line, if known", |tables, rows| {
             findings(tables, rows, |finding| finding.place.as_ref().map(|place| place.file.clone()))
         }),
         whole("source_line", "number of that line", |tables, rows| {
@@ -87,7 +87,7 @@ fn findings(tables: &Tables<'_>, rows: Range<usize>, value: fn(&Finding) -> Opti
 /// What was lost, and what else a reader must know of the capture.
 pub(super) static NOTE: RawTable = RawTable {
     name: "note",
-    about: "what was lost, and what else to know of the capture",
+    about: "lost data, and other notes about the capture",
     parts: Parts::Rows(|tables| tables.session.notes().len()),
     columns: &[
         text("severity", "lost, partial or info", |tables, rows| {
@@ -129,10 +129,10 @@ pub(super) static METRIC: RawTable = RawTable {
         text("metric", "the metric", |tables, rows| {
             tables.named(rows.map(|row| Some(tables.trace.profiles.metric[row])))
         }),
-        real("value", "its value in base units; null where it is a text", |tables, rows| {
+        real("value", "its value in base units; null if it is text", |tables, rows| {
             reals(rows.map(|row| Some(tables.trace.profiles.value[row]).filter(|value| !value.is_nan())))
         }),
-        text("text", "its value where that is a text", |tables, rows| {
+        text("text", "its value, if it is text", |tables, rows| {
             tables.named(rows.map(|row| Some(tables.trace.profiles.text[row])))
         }),
         text("unit", "its base unit", |tables, rows| {

@@ -16,7 +16,7 @@ pub(super) static TRACK: RawTable = RawTable {
     columns: &[
         whole("track_id", "its number", |_, rows| ids(rows)),
         text("name", "its name", |tables, rows| tracks(tables, rows, |track| Some(track_name(track, &tables.names)))),
-        text("kind", "thread, stream, lane; derived for a viewer's, whose events are in no table", |tables, rows| {
+        text("kind", "thread, stream, lane; `derived` for a viewer's own track, with events in no table", |tables, rows| {
             texts(rows.map(|row| {
                 Some(match tables.trace.tracks[row].kind {
                     TrackKind::HostThread => "thread",
@@ -35,7 +35,7 @@ pub(super) static TRACK: RawTable = RawTable {
         whole("native_id", "its number in the capture: of a stream, of a thread", |tables, rows| {
             wholes(rows.map(|row| Some(tables.trace.tracks[row].native_id)))
         }),
-        whole("pid", "process id of its process, where the capture has it", |tables, rows| {
+        whole("pid", "process id of its process, if recorded", |tables, rows| {
             let process = |row: usize| tables.trace.processes.get(tables.trace.tracks[row].process as usize);
             wholes(rows.map(|row| process(row).and_then(|process| process.pid).map(bytes)))
         }),
@@ -60,10 +60,10 @@ pub(super) static PROCESS: RawTable = RawTable {
     columns: &[
         whole("process_id", "its number", |_, rows| ids(rows)),
         text("name", "its name", |tables, rows| texts(rows.map(|row| Some(tables.names.process(tables.trace, row))))),
-        whole("pid", "its process id, where the capture has it", |tables, rows| {
+        whole("pid", "its process id, if recorded", |tables, rows| {
             processes(tables, rows, |process| process.pid.map(bytes))
         }),
-        whole("rank", "its rank, where the capture has it", |tables, rows| {
+        whole("rank", "its rank, if recorded", |tables, rows| {
             processes(tables, rows, |process| process.rank.map(i64::from))
         }),
         whole("first_ns", "start of its first event, nanoseconds", |tables, rows| {

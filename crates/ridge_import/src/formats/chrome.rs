@@ -1,14 +1,15 @@
-//! Traces in Chrome's JSON format: PyTorch's (Kineto), those that XLA's profiler exports (`*.trace.json.gz`), and plain
-//! ones of any program.
+//! Traces in Chrome's JSON format: from PyTorch (Kineto), from XLA's profiler (`*.trace.json.gz`), and from any other
+//! program.
 //!
-//! Spellings of 2021 to 2026, keys in any order, objects and bare lists, files cut short or slightly broken.
-//! The text is walked once, in stretches that are read in parallel where the file is large; compressed files are walked
-//! while they are unpacked. Times become nanoseconds from their decimal text, exactly.
+//! All variants from 2021 to 2026 work, with keys in any order, as an object or a bare list, even if the file is truncated
+//! or slightly damaged.
+//! The text is read once; parts of a large file are read in parallel, and compressed files are read while they are unpacked.
+//! Times are converted to nanoseconds exactly, from their decimal text.
 //!
-//! Beside another trace, one of CUDA graphs that are being captured names what their replays ran (vLLM's `capture_torch_profiler`,
-//! SGLang's `--enable-profile-cuda-graph`), if its launches name their kernels, as on ROCm.
+//! If there is also a capture trace of CUDA graphs (vLLM's `capture_torch_profiler`, SGLang's `--enable-profile-cuda-graph`),
+//! it names the kernels of their replays, provided that its launches name their kernels, as on ROCm.
 //!
-//! It derives nothing: steps, operators and collectives are those the file names.
+//! Nothing is derived: steps, operators and collectives are the ones named in the file.
 
 mod backward;
 mod captured;
@@ -25,7 +26,7 @@ mod link;
 mod memory;
 mod names;
 mod own;
-mod patience;
+mod reread;
 mod place;
 mod placed;
 mod processor;

@@ -1,9 +1,9 @@
-//! What PyTorch notes of the nodes of CUDA graphs (`torch.cuda._graph_annotations`): JSON, node ids with what each is for.
+//! PyTorch's annotations of CUDA graph nodes (`torch.cuda._graph_annotations`): JSON with the purpose of each node id.
 //!
-//! `{"4294967299": [{"name": "attention", "module_fqn": "layers.0.attention"}], …}`. An annotation is a text or an object;
-//! of nested ones the last wins for each key. `str` is an older spelling of `name`, and `fqn_map` one of `module_fqn`, which names
-//! parameters whose common beginning is the module. Pickles of the same are not read: `save_kernel_annotations` writes JSON.
-//! It is read beside the trace of the same process, whose kernels bear these ids as `graph node id`.
+//! `{"4294967299": [{"name": "attention", "module_fqn": "layers.0.attention"}], …}`. An annotation is a text or an object; of
+//! nested ones, the last wins for each key. `str` is an older spelling of `name`, and `fqn_map` of `module_fqn`; it names
+//! parameters, and their common prefix is the module. Pickles are not read: `save_kernel_annotations` writes JSON.
+//! The file is read together with the trace of the same process, in which these ids appear as `graph node id`.
 
 use crate::choice::InFolder;
 use crate::formats::Format;

@@ -1,6 +1,6 @@
-//! Dumps of HLO alone: `.hlo.pb` protos and module text, as `--xla_dump_to` leaves them.
+//! HLO dumps without a trace: `.hlo.pb` protos and module text, as written by `--xla_dump_to`.
 //!
-//! They have no times: opening one gives its modules and empty tables.
+//! They have no times, so opening one shows its modules and empty tables.
 
 use crate::choice::InFolder;
 use crate::formats::Format;

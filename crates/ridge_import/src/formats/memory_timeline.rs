@@ -1,9 +1,9 @@
-//! PyTorch's memory timelines (`export_memory_timeline`): bytes by category over time.
+//! PyTorch memory timelines (`export_memory_timeline`): bytes by category over time.
 //!
-//! `*.raw.json.gz` is one list of `[time, action, bytes, category]`, `*.json` the sums of it (`summed.rs`).
-//! A third form, `*.html`, holds a picture and no numbers. Actions and categories are those of torch's
-//! `_memory_profiler.py`; usage is the running sum of the bytes, which are negative where memory goes.
-//! A timeline names no addresses and no stacks: its allocator events have a category as their owner and nothing else.
+//! `*.raw.json.gz` is one list of `[time, action, bytes, category]`; `*.json` has its sums (`summed.rs`).
+//! A third form, `*.html`, contains only a picture. Actions and categories are defined in torch's `_memory_profiler.py`;
+//! usage is the running sum of the bytes, which are negative for freed memory.
+//! A timeline has no addresses and no stacks: the owner of its allocator events is a category.
 
 mod summed;
 mod walk;

@@ -1,10 +1,10 @@
-//! Logs of device monitors: `nvidia-smi --query-gpu=… --format=csv`, `nvidia-smi dmon`, `rocm-smi --csv`.
+//! Device monitor logs: `nvidia-smi --query-gpu=… --format=csv`, `nvidia-smi dmon`, `rocm-smi --csv`.
 //!
-//! Every number becomes a sample of a counter, called as the log calls it with its unit; what the monitor could not say
-//! (`N/A`, `-`) stays absent.
-//! Times in such logs are local and name no zone: where a trace was read before, the quarter-hour offset nearest to UTC
-//! at which the log overlaps the trace puts it on the trace's clock; else the log has a clock of its own.
-//! Only numbers and the devices' model names are read.
+//! Every number becomes a sample of a counter, with the log's name and unit. Values that the monitor could not determine
+//! (`N/A`, `-`) stay absent.
+//! Times in such logs are local and have no time zone. If a trace was read before, Ridgeline chooses the quarter-hour offset
+//! nearest to UTC with which the log overlaps the trace; otherwise the log has its own clock.
+//! Only numbers and device model names are read.
 
 mod clock;
 mod columns;

@@ -1,12 +1,12 @@
-//! Nsight Compute: reports (`.ncu-rep`) read directly, and the `raw` and `details` pages of `ncu --csv`.
+//! Nsight Compute reports (`.ncu-rep`), read directly, and the `raw` and `details` pages of `ncu --csv`.
 //!
-//! Every profiled launch becomes a row of the trace's kernel profiles, with each metric in base units and what the
-//! profiler's own rules said. A metric that was not collected stays absent.
-//! Reports of file version 7 are read, the layout that NVIDIA documents in the Customization Guide's section on the file
-//! format; other versions are refused, and their CSV pages are the way in.
-//! CSV values are scaled back by their units row, so that a report and its pages give the same numbers.
+//! Each profiled launch becomes a row of the trace's kernel profiles, with every metric in base units and the results of the
+//! profiler's own rules. A metric that was not collected stays absent.
+//! Reports with file version 7 are read, the layout documented in the Customization Guide's section on the file format. For
+//! other versions, export the CSV pages.
+//! CSV values are scaled by their units row, so a report and its pages have the same numbers.
 //!
-//! Process, host and file names are never read. These captures have no clock: there are no events in them.
+//! Process, host and file names are never read. These captures have no clock, and so no events.
 
 mod device;
 mod fields;

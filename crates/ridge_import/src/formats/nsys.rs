@@ -1,18 +1,18 @@
-//! Nsight Systems exports: the SQLite database that `nsys export --type sqlite` writes, and the folder of Parquet files
-//! that `--type parquetdir` does: a table each, called after it (tested with tables that pyarrow wrote).
+//! Nsight Systems exports: the SQLite database from `nsys export --type sqlite`, and the directory of Parquet files, one per
+//! table, from `--type parquetdir` (tested with tables written by pyarrow).
 //!
-//! Databases of `nvprof`, the tool before it, hold the same records and are read by the same code (`nvprof`).
+//! Databases from `nvprof`, its predecessor, have the same records and are read by the same code (`nvprof`).
 //!
-//! Tables and columns are taken as they are there, never by version: schemas 2.9 to 3.x differ in columns, and tables
-//! appear only where there is something in them. A new major version is refused.
-//! Kernels, copies, memory sets, synchronization and whole graphs become streams; runtime and driver calls, NVTX
-//! ranges, operating-system calls and overhead become threads; work is joined to its call by process and correlation id.
-//! GPU metrics become counters, memory events allocations.
+//! Ridgeline uses the tables and columns that it finds, whatever the version: schemas 2.9 to 3.x have different columns, and
+//! a table exists only if it has rows. A new major version is refused.
+//! Kernels, copies, memory sets, synchronization and whole graphs become streams. Runtime and driver calls, NVTX ranges,
+//! operating-system calls and overhead become threads. Work is linked to its call by process and correlation id.
+//! GPU metrics become counters, and memory events become allocations.
 //!
-//! Ranges of PyTorch's `emit_nvtx` become framework operators, and XLA's own ranges (`TSL:Thunk`) name the operation
-//! of the work they launched; where its modules were kept beside the export, the operation is one of their HLO.
-//! The environment, users, hosts, command lines and process names that such a file holds are never read.
-//! Enum values are those of the `ENUM_*` tables inside the exports, which differ from CUPTI's.
+//! Ranges from PyTorch's `emit_nvtx` become framework operators. XLA's own ranges (`TSL:Thunk`) name the operation of the
+//! work that they launched; if its modules are stored with the export, the operation is linked to their HLO.
+//! The environment, users, hosts, command lines and process names in such a file are never read.
+//! Enum values are from the `ENUM_*` tables in the exports, which differ from CUPTI's.
 
 mod allocations;
 mod counters;

@@ -1,14 +1,14 @@
-//! Archives of `nsys-jax`: what Nsight Systems says of NVTX ranges and the device work they caused, with XLA's dumps.
+//! `nsys-jax` archives: NVTX ranges with the device work that they caused, from Nsight Systems, and XLA's dumps.
 //!
-//! An archive holds no kernel and no call. It holds ranges, each with the time of the device work that it caused (the
-//! recipe `nvtx_gpu_proj_trace`) and with its own time on its thread; XLA's ranges name the operations and modules,
-//! whose HLO lies beside them, and so do the sources that the HLO names.
-//! So the work of a device is made of its operations: one lies where its first kernel begins to where its last one
-//! ends. Ranges that hold other operations, a module's, an autotuner's, are no work of their own.
+//! An archive has no kernels and no calls, only ranges, each with the time of the device work that it caused (the recipe
+//! `nvtx_gpu_proj_trace`) and its own time on its thread. XLA's ranges name operations and modules; the archive also
+//! contains their HLO, and the source files that the HLO names.
+//! Device work therefore consists of operations, each from the start of its first kernel to the end of its last. Ranges that
+//! contain other operations, such as a module's or an autotuner's, are not device work.
 //!
-//! Read are the zip files of `nsys-jax` and of `nsys-jax-combine` (of several processes, each a process here) and the
-//! same files in a folder. Layouts and rules follow JAX-Toolbox's `nsys_jax/data_loaders.py`; tables are taken by the
-//! columns they have. Host names, environments, thread and process names are never read.
+//! Ridgeline reads the zip files from `nsys-jax` and `nsys-jax-combine` (with several processes), and the same files in a
+//! directory. Layouts and rules follow JAX-Toolbox's `nsys_jax/data_loaders.py`; tables are recognized by their columns.
+//! Host names, environments, thread and process names are never read.
 
 mod dump;
 mod machine;

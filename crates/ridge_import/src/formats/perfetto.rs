@@ -1,8 +1,8 @@
-//! Perfetto's own traces (`*.pftrace`): PyTorch's monitor, this project's exports, and slices of any program.
+//! Perfetto's own traces (`*.pftrace`): from PyTorch's monitor, from `ridgeline export`, and slices from any program.
 //!
-//! Packets are gathered into slices, points and counters, which the reader of trace-event JSON then takes in the form in which
-//! `traceconv json` would hand them to it: kinds of events, links and devices are told in one place for both.
-//! Slices need not be in the order of time. Field numbers are those of google/perfetto's `trace_packet.proto` and what it names.
+//! Packets become slices, points and counters in the form in which `traceconv json` would write them, and the reader of
+//! trace-event JSON takes over from there, so both formats share one definition of event kinds, links and devices.
+//! Slices may be in any order. Field numbers are from google/perfetto's `trace_packet.proto` and the files that it imports.
 
 mod packets;
 mod text;

@@ -1,8 +1,8 @@
-//! Device memory profiles of JAX (`jax.profiler.save_device_memory_profile`): what is held, by call stack, in pprof form.
+//! JAX device memory profiles (`jax.profiler.save_device_memory_profile`): memory in use by call stack, in pprof format.
 //!
-//! A profile has no times: opening one gives a snapshot of blocks. Buffers and executables are told apart by the label
-//! `kind`, devices by the label `device`.
-//! Field numbers are those of google/pprof `proto/profile.proto`. No string, location or function is trusted to exist.
+//! A profile has no times, so opening one shows a snapshot of blocks. The label `kind` distinguishes buffers from
+//! executables, and the label `device` distinguishes devices.
+//! Field numbers are from google/pprof `proto/profile.proto`. No string, location or function is assumed to exist.
 
 mod read;
 

@@ -1,9 +1,11 @@
-//! Captures of AMD's `rocprofv3`: its JSON (`*_results.json`) and its databases (`rocpd`, `*_results.db`).
+//! Captures from AMD's `rocprofv3`: its JSON (`*_results.json`) and its databases (`rocpd`, `*_results.db`).
 //!
-//! Kernels, copies, calls of HIP, HSA and RCCL, and ranges of roctx, each device event linked to the call that caused it.
-//! Of databases, schemas 3.0 to 4.1 are read: tables by their names without the run's suffix, columns as far as they are there.
-//! Hardware counters (`--pmc`) become profiled launches, as those of Nsight Compute are.
-//! The formats are those of rocprofiler-sdk (`generateJSON.cpp`, `counter_info.hpp`, `rocpd_tables.sql`, `generateRocpd.cpp`).
+//! Kernels, copies, HIP, HSA and RCCL calls, and roctx ranges are read, with each device event linked to the call that caused
+//! it.
+//! Databases with schemas 3.0 to 4.1 are read: tables by their names without the run's suffix, with the columns that exist.
+//! Hardware counters (`--pmc`) become profiled launches, like those from Nsight Compute.
+//! The formats are defined in rocprofiler-sdk (`generateJSON.cpp`, `counter_info.hpp`, `rocpd_tables.sql`,
+//! `generateRocpd.cpp`).
 
 mod counted;
 mod json;

@@ -1,14 +1,14 @@
 //! Snapshots of PyTorch's device allocator (`torch.cuda.memory._dump_snapshot`): a pickle of plain data.
 //!
-//! The pickle is read by a reader of its own that knows the opcodes of lists, tuples, dictionaries, numbers and text.
-//! An opcode that names code or builds objects is refused, so that opening a snapshot never runs anything.
-//! The blocks become a snapshot; the history of allocations, where one was recorded, becomes allocator events, and
-//! blocks that are older than the history are put at its start.
+//! A dedicated reader accepts only the opcodes of lists, tuples, dictionaries, numbers and text. It refuses every opcode that
+//! names code or builds objects, so opening a snapshot never runs anything.
+//! Blocks become a snapshot. The allocation history, if recorded, becomes allocator events, and blocks older than the history
+//! are placed at its start.
 //!
-//! A snapshot that `torch.save` wrote is an archive whose first member is the same pickle, not compressed.
+//! A snapshot written by `torch.save` is an archive with the same pickle, uncompressed, as its first member.
 //!
-//! Sizes of the history are those that were asked for, which is how the allocator records them; sizes of blocks are
-//! also known as they were rounded. A block counts as in use until its free is completed.
+//! The history has requested sizes, as the allocator records them; blocks also have their rounded sizes. A block is in use
+//! until its free is completed.
 
 mod member;
 mod pickle;

@@ -1,11 +1,11 @@
-//! XPlane captures (`*.xplane.pb`): what JAX's and TensorFlow's profilers write.
+//! XPlane captures (`*.xplane.pb`) from the profilers of JAX and TensorFlow.
 //!
-//! The file is walked in place: no message is built for it, and no length, id or reference in it is trusted.
-//! Every line's events are decoded in parallel chunks straight into the trace's columns.
-//! Field numbers are those of tensorflow/tsl `profiler/protobuf/xplane.proto`; stat names are those of XLA's
-//! `xplane_schema.cc`, `cupti_collector.cc` and `rocm_collector.cc`.
+//! The file is decoded in place: no message tree is built, and no length, id or reference in it is trusted.
+//! The events of every line are decoded in parallel chunks, straight into the trace's columns.
+//! Field numbers are from tensorflow/tsl `profiler/protobuf/xplane.proto`; stat names are from XLA's `xplane_schema.cc`,
+//! `cupti_collector.cc` and `rocm_collector.cc`.
 //!
-//! It does not derive what viewers derive (steps, name scopes): analyses do that from the events.
+//! Nothing is derived that viewers derive (steps, name scopes); analyses do that from the events.
 
 mod attribute;
 mod decode;

@@ -91,7 +91,7 @@ pub struct OpenedCut {
 
 /// What one unknown changes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Swing {
+pub struct Sensitivity {
     /// What is not known.
     pub what: String,
     /// One call, seconds, with it at its tenth percentile and at its ninetieth.
@@ -281,28 +281,28 @@ fn least_of(region: &Region, name: &str, ask: &Ask, draw: &Draw, calls: f64) -> 
 }
 
 /// What each unknown changes on `board`, most first; nothing that changes less than 2%.
-pub(super) fn swings(spec: &Specification, board: &Board, ask: &Ask) -> Vec<Swing> {
+pub(super) fn sensitivities(spec: &Specification, board: &Board, ask: &Ask) -> Vec<Sensitivity> {
     let workload = asked(&spec.workload, &ask.what_if);
     let resident = ask.what_if.resident.unwrap_or(1.0);
     let median = ask.what_if.apply(Draw::at(constants(), 0.5));
     let total = |draw: &Draw, resident: f64| {
         time(&workload, board, draw, constants()).map(|parts| parts.resident_s() + parts.tax_s() / resident)
     };
-    let mut swings: Vec<Swing> = Vec::new();
+    let mut sensitivities: Vec<Sensitivity> = Vec::new();
     let is_open = |parameter: &Parameter| ask.what_if.decided.iter().all(|(decided, _)| decided != parameter);
     for parameter in Parameter::ALL.into_iter().filter(is_open) {
         let at = |share: f64| total(&median.with(parameter, Draw::value(constants(), parameter, share)), resident);
         if let (Some(from_s), Some(to_s)) = (at(0.1), at(0.9)) {
-            swings.push(Swing { what: parameter.words().to_owned(), from_s, to_s });
+            sensitivities.push(Sensitivity { what: parameter.words().to_owned(), from_s, to_s });
         }
     }
     if ask.what_if.resident.is_none()
         && let (Some(from_s), Some(to_s)) = (total(&median, 1.0), total(&median, 100.0))
     {
-        swings.push(Swing { what: "calls with data on the board, 1 or 100".to_owned(), from_s, to_s });
+        sensitivities.push(Sensitivity { what: "calls with data on the board, 1 or 100".to_owned(), from_s, to_s });
     }
-    let size = |swing: &Swing| (swing.from_s / swing.to_s).ln().abs();
-    swings.retain(|swing| size(swing) > 0.02);
-    swings.sort_by(|one, other| size(other).total_cmp(&size(one)));
-    swings
+    let size = |sensitivity: &Sensitivity| (sensitivity.from_s / sensitivity.to_s).ln().abs();
+    sensitivities.retain(|sensitivity| size(sensitivity) > 0.02);
+    sensitivities.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    sensitivities
 }

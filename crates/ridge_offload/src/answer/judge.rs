@@ -1,6 +1,6 @@
 //! From times to a verdict.
 
-use super::boards::{BoardAnswer, asked, on_board, on_gpu, swings};
+use super::boards::{BoardAnswer, asked, on_board, on_gpu, sensitivities};
 use super::{Ask, Asked, RegionAnswer, words};
 use crate::baseline::{Host, Known};
 use crate::draw::Draw;
@@ -25,7 +25,7 @@ pub(super) fn answer(region: Region, asked: &Asked<'_>) -> RegionAnswer {
         launches: known.as_ref().map_or(0.0, |known| known.launches),
         launches_to_replace: None,
         boards: Vec::new(),
-        swings: Vec::new(),
+        sensitivities: Vec::new(),
         region,
     };
     let spec = match &answer.region.specification {
@@ -50,7 +50,7 @@ pub(super) fn answer(region: Region, asked: &Asked<'_>) -> RegionAnswer {
     sort(&mut all);
     answer.launches_to_replace = (ask.baseline.host != Host::MeasuredOnProcessor).then(|| to_replace(&spec));
     if let Some(board) = all.iter().find(|board| !board.is_gpu()).and_then(|best| Board::named(&best.id)) {
-        answer.swings = swings(&spec, board, ask);
+        answer.sensitivities = sensitivities(&spec, board, ask);
     }
     answer.boards = all;
     judge(&mut answer, &spec, &known, ask);

@@ -1,6 +1,6 @@
 //! One region with its verdict.
 
-use super::boards::{BoardAnswer, Swing};
+use super::boards::{BoardAnswer, Sensitivity};
 use crate::predict::Interval;
 use crate::regions::Region;
 use crate::{Class, Fix, Verdict};
@@ -29,5 +29,5 @@ pub struct RegionAnswer {
     /// Each board and GPU, the fastest first.
     pub boards: Vec<BoardAnswer>,
     /// What changes the time on the fastest board most, most first.
-    pub swings: Vec<Swing>,
+    pub sensitivities: Vec<Sensitivity>,
 }

@@ -140,7 +140,7 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
             "nothing was measured on {device}: each launch that XLA makes for it takes its time at the roof of the data sheet, at 30 to 90% of it, and 2 to 4 µs at least; autotuning and libraries may choose other kernels"
         )),
         Host::MeasuredOnProcessor => all.push(format!(
-            "times are those of {device}; `--as h100` compares the boards with a GPU by its data sheet"
+            "times are from {device}; `--as h100` compares the boards with a GPU, using its data sheet"
         )),
         Host::Measured => {}
     }

@@ -87,9 +87,9 @@ fn written(trace: &Path) -> Vec<String> {
 
 fn why_none(folder: &CaptureFolder, status: ProgramStatus) -> String {
     match (told(&folder.told()), status) {
-        (Some(_), _) => "rocprofv3 wrote no file; what it said stands above".to_owned(),
+        (Some(_), _) => "rocprofv3 wrote no file; see its output above".to_owned(),
         (None, ProgramStatus::Exited(code)) => {
-            format!("rocprofv3 ended with status {code} before it ran the program; what it said stands above")
+            format!("rocprofv3 ended with status {code} before it ran the program; see its output above")
         }
         (None, ProgramStatus::Signaled(signal)) => format!("signal {signal} ended rocprofv3 before it wrote a file"),
     }

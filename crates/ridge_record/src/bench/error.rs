@@ -65,7 +65,7 @@ pub enum BenchError {
     },
     /// The earlier benchmark could not give way.
     #[error("cannot replace the earlier benchmark, this one is in {}: {}", kept.display(), path.display())]
-    Elsewhere {
+    OtherDirectory {
         /// The folder asked for.
         path: PathBuf,
         /// Where this one is.
@@ -99,7 +99,7 @@ impl BenchError {
                 vec!["check that the interpreter has the suite's packages, or name another with `--python`".into()]
             }
             BenchError::Spawn { .. } => vec!["name an interpreter with `--python`".into()],
-            BenchError::FolderInUse { .. } | BenchError::Elsewhere { .. } => {
+            BenchError::FolderInUse { .. } | BenchError::OtherDirectory { .. } => {
                 vec!["name another directory with `-o`".into()]
             }
             BenchError::Write { .. } => vec!["check space and permission, or name another directory with `-o`".into()],

@@ -33,7 +33,7 @@ pub(super) fn settle(new: NewFolder, out: &Path) -> Result<(), BenchError> {
         Err(_) => new.keep_near(),
     };
     let failed = |source| BenchError::Write { path: out.to_path_buf(), source };
-    Err(BenchError::Elsewhere { path: out.to_path_buf(), kept: kept.map_err(failed)? })
+    Err(BenchError::OtherDirectory { path: out.to_path_buf(), kept: kept.map_err(failed)? })
 }
 
 /// Whether the folder is empty; refuses one that is neither that nor an earlier benchmark.

@@ -35,7 +35,7 @@ impl CalibrateError {
         match self {
             CalibrateError::NoDevice { .. } => {
                 vec![
-                    "name an interpreter that has JAX with `--python`, or measure the host alone with `--only host`"
+                    "name an interpreter with JAX by `--python`, or measure only the host with `--only host`"
                         .into(),
                 ]
             }

@@ -77,8 +77,8 @@ pub fn why_no_dump(folder: &Path) -> io::Result<Option<&'static str>> {
     let any = |part: &str| names.iter().any(|name| name.starts_with("module_") && name.contains(part));
     Ok(match () {
         () if any("cpu_after_optimizations") => Some("a dump of modules for a CPU"),
-        () if any("gpu_after_optimizations") => Some("a dump of drawings alone, and not of text or protos"),
-        () if any("before_optimizations") => Some("a dump of modules before optimization alone"),
+        () if any("gpu_after_optimizations") => Some("a dump with only drawings, without text or protos"),
+        () if any("before_optimizations") => Some("a dump with only modules before optimization"),
         () => None,
     })
 }
@@ -191,10 +191,10 @@ mod tests {
         for (name, why) in [
             (
                 "module_0001.jit_f.sm_9.0a_gpu_after_optimizations.html",
-                Some("a dump of drawings alone, and not of text or protos"),
+                Some("a dump with only drawings, without text or protos"),
             ),
             ("module_0001.jit_f.cpu_after_optimizations.txt", Some("a dump of modules for a CPU")),
-            ("module_0001.jit_f.before_optimizations.txt", Some("a dump of modules before optimization alone")),
+            ("module_0001.jit_f.before_optimizations.txt", Some("a dump with only modules before optimization")),
             ("notes.txt", None),
         ] {
             let folder = tempfile::tempdir().expect("a folder");

@@ -62,7 +62,7 @@ impl TrialError {
             TrialError::Failed { hints, .. } => hints.clone(),
             TrialError::Patch { .. } => {
                 vec![
-                    "a patch is made by `git diff` and applied to the tree as it is now, with what is not committed"
+                    "make the patch with `git diff`; it is applied to the current tree, including uncommitted changes"
                         .into(),
                 ]
             }

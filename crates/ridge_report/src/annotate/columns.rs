@@ -23,7 +23,7 @@ const NUMBERS: [Number; 9] = [
     },
     Number {
         title: "Inferred",
-        definition: "time of work that no line made and that is owed to this one by the data flow; not in the self time",
+        definition: "time of work that no line created but that the data flow attributes to this one; not in the self time",
         of: |line| nanos(line.sums.inferred_ns),
     },
     Number {

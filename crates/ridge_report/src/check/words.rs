@@ -114,7 +114,7 @@ pub fn saving(saving: &Saving, rule: &str) -> String {
     let record = of_record(rule);
     match (saving.basis, &saving.refused) {
         (SavingBasis::Replay, _) => format!("{amount} (replay{record})"),
-        (SavingBasis::Wall, _) => format!("{amount} (its share of the time{record})"),
+        (SavingBasis::ShareOfTime, _) => format!("{amount} (its share of the time{record})"),
         (SavingBasis::Price, _) => format!("{amount} (both forms priced by the cost model)"),
         (SavingBasis::Bound, Some(why)) => format!("at most {high}{per}; no prediction: {why}"),
         (SavingBasis::Measured, _) => format!("{amount} (measured by an experiment)"),

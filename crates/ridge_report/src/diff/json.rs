@@ -48,10 +48,10 @@ pub fn document_value(diff: &Diff, options: &Options) -> Value {
             "share": found.parts().map(|(part, _)| part),
             "share_low": found.parts().and_then(|(_, ends)| ends).map(|(low, _)| low),
             "share_high": found.parts().and_then(|(_, ends)| ends).map(|(_, high)| high),
-            "rank_chance": found.rank_chance,
+            "rank_chance": found.rank_p_value,
         },
         "options": {
-            "practical": found.options.practical,
+            "practical": found.options.min_change,
             "confidence": found.options.confidence,
             "fail_on": found.options.fail_on,
         },
@@ -93,7 +93,7 @@ fn change(row: &Change) -> Value {
         "low_ns": row.interval.map(|ends| ends.low.round() as i64),
         "high_ns": row.interval.map(|ends| ends.high.round() as i64),
         "certainty": row.certainty().name(),
-        "fate": row.fate(),
+        "fate": row.presence(),
         "before_total_ns": row.before_total_ns,
         "after_total_ns": row.after_total_ns,
         "before_count": row.counts.0,
@@ -122,7 +122,7 @@ fn measure(change: &MeasureChange) -> Value {
 
 fn cause(change: &CauseChange) -> Value {
     json!({
-        "fate": change.fate.name(),
+        "fate": change.status.name(),
         "rule": change.cause.rule,
         "message": change.cause.message,
         "location": change.cause.place.as_ref().map(|place| json!({

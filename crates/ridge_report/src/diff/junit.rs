@@ -4,7 +4,7 @@ use super::words::{cause, headline, remarks, signed, signed_time};
 use super::{Options, Shown};
 use crate::check::junit::escaped;
 use ridgeline::Diff;
-use ridgeline::comparison::{By, Fate, State, Weight};
+use ridgeline::comparison::{By, FindingStatus, State, Weight};
 
 /// The answer as JUnit XML: a case for each question, failed only where the gate does.
 pub fn report(diff: &Diff, options: &Options) -> String {
@@ -37,7 +37,7 @@ pub fn report(diff: &Diff, options: &Options) -> String {
         .causes
         .iter()
         .flatten()
-        .filter(|change| change.fate == Fate::New)
+        .filter(|change| change.status == FindingStatus::New)
         .map(|change| (format!("new: {}", change.cause.rule), cause(change)))
         .collect();
     // What is new is for the reader: whether it fails is for the gate of `check`.

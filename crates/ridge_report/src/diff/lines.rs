@@ -3,7 +3,7 @@
 use super::words::{cause, remarks, signed, signed_time};
 use super::{Options, Shown};
 use ridgeline::Diff;
-use ridgeline::comparison::{By, Certainty, Fate, Place};
+use ridgeline::comparison::{By, Certainty, FindingStatus, Place};
 
 /// Something to say at a line.
 pub(super) struct Remark<'d> {
@@ -23,7 +23,7 @@ pub(super) const RULES: [(&str, &str); 2] = [
     ("new-finding", "new finding of check"),
 ];
 
-/// Remarks, what takes most first. A row counts where its interval leaves zero out and it is worth `--practical` of the whole.
+/// Remarks, what takes most first. A row counts where its interval leaves zero out and it is worth `--min-change` of the whole.
 pub(super) fn remarks_at_lines<'d>(diff: &'d Diff, options: &Options) -> Vec<Remark<'d>> {
     let found = &diff.comparison;
     let by = if let Shown::Division(by) = options.by { by } else { By::Part };
@@ -32,7 +32,7 @@ pub(super) fn remarks_at_lines<'d>(diff: &'d Diff, options: &Options) -> Vec<Rem
     let slower = found.changes_by(by).iter().filter_map(|row| {
         let part = row.difference_ns() as f64 / whole;
         let place = row.place.as_ref()?;
-        (part >= found.options.practical && row.certainty() == Certainty::Certain).then(|| Remark {
+        (part >= found.options.min_change && row.certainty() == Certainty::Certain).then(|| Remark {
             rule: RULES[0].0,
             is_error,
             message: format!(
@@ -45,7 +45,7 @@ pub(super) fn remarks_at_lines<'d>(diff: &'d Diff, options: &Options) -> Vec<Rem
             place,
         })
     });
-    let new = found.causes.iter().flatten().filter(|change| change.fate == Fate::New).filter_map(|change| {
+    let new = found.causes.iter().flatten().filter(|change| change.status == FindingStatus::New).filter_map(|change| {
         let place = change.cause.place.as_ref()?;
         Some(Remark { rule: RULES[1].0, is_error: false, message: cause(change), place })
     });

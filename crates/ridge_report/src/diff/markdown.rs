@@ -4,7 +4,7 @@ use super::words::{cause, cut, headline, measure, remarks, side, signed_time};
 use super::{Options, Shown};
 use crate::markdown::literal;
 use ridgeline::Diff;
-use ridgeline::comparison::{By, Certainty, Fate, State, Weight};
+use ridgeline::comparison::{By, Certainty, FindingStatus, State, Weight};
 use ridgeline::units::{Nanos, counted};
 use std::fmt::Write as _;
 
@@ -53,7 +53,7 @@ pub fn render(diff: &Diff, options: &Options) -> String {
         );
     }
     let said: Vec<String> = found.measures.iter().filter_map(|change| measure(change, found.unit)).collect();
-    let causes = found.causes.iter().flatten().filter(|change| change.fate != Fate::Stayed).map(cause);
+    let causes = found.causes.iter().flatten().filter(|change| change.status != FindingStatus::Unchanged).map(cause);
     let said: Vec<String> = said.into_iter().chain(causes).collect();
     if !said.is_empty() {
         text.push('\n');

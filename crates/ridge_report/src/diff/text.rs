@@ -5,7 +5,7 @@ use super::{Options, Shown};
 use crate::note_line;
 use crate::terminal::{Glyphs, Layout, columns, shortened, wrapped};
 use anstyle::Style;
-use ridgeline::comparison::{By, Certainty, Change, Comparison, Fate, State, Steps, Unit, Weight};
+use ridgeline::comparison::{By, Certainty, Change, Comparison, FindingStatus, State, Steps, Unit, Weight};
 use ridgeline::escape::escape_controls;
 use ridgeline::units::{Nanos, counted, time_interval};
 use ridgeline::{Diff, Severity};
@@ -159,7 +159,7 @@ fn steps(found: &Comparison, layout: &Layout) -> String {
             (Nanos(before).to_string(), Nanos(after).to_string(), signed_time((after - before) as f64));
         text.push_str(&plain(&format!("{name:<16}{before:>11}{after:>11}{change:>11}{part:>11}\n"), layout));
     }
-    if let Some(chance) = found.rank_chance {
+    if let Some(chance) = found.rank_p_value {
         let says = format!("Mann–Whitney test: p = {chance:.2}");
         text.push_str(&styled_lines(&says, layout.theme.quiet, layout));
     }
@@ -183,7 +183,7 @@ fn beside(found: &Comparison, options: &Options, layout: &Layout) -> String {
         text.push_str(&title("Other metrics", layout));
         said.iter().for_each(|line| text.push_str(&indented(line, "  ", "    ", layout)));
     }
-    let causes = found.causes.iter().flatten().filter(|change| change.fate != Fate::Stayed);
+    let causes = found.causes.iter().flatten().filter(|change| change.status != FindingStatus::Unchanged);
     let said: Vec<String> = causes.map(cause).collect();
     if about.is_none() && !said.is_empty() {
         text.push_str(&title("Findings", layout));

@@ -123,5 +123,5 @@ pub(super) fn cause(change: &CauseChange) -> String {
         (true, false) => format!("{before} of the time before"),
         _ => format!("{after} of the time"),
     };
-    format!("{}: {}: {}{place}, {times}", change.fate.words(), change.cause.rule, change.cause.message)
+    format!("{}: {}: {}{place}, {times}", change.status.words(), change.cause.rule, change.cause.message)
 }

@@ -54,7 +54,7 @@ fn block(experiment: &Experiment, finding: Option<usize>, at: usize, layout: &La
         let (low, high) = (Share(saving.share_low).rounded(), Share(saving.share_high).rounded());
         let words = match saving.basis {
             SavingBasis::Bound => format!("at most {high}"),
-            _ => format!("{low} to {high} ({})", saving.basis.name()),
+            _ => format!("{low} to {high} ({})", saving.basis.words()),
         };
         text.push_str(&entry("predicted", &words, layout));
     }

@@ -2,7 +2,7 @@
 
 use crate::json::{laid_out, note};
 use ridgeline::OffloadAnswer;
-use ridgeline::offloading::{BoardAnswer, Cut, Interval, Offload, Parts, RegionAnswer, Swing, WhatIf};
+use ridgeline::offloading::{BoardAnswer, Cut, Interval, Offload, Parts, RegionAnswer, Sensitivity, WhatIf};
 use serde_json::{Value, json};
 
 /// Name and version of the schema of [`document`].
@@ -79,7 +79,7 @@ fn region(one: &RegionAnswer) -> Value {
         })),
         "operations": operations.collect::<Vec<_>>(),
         "boards": one.boards.iter().map(board).collect::<Vec<_>>(),
-        "swings": one.swings.iter().map(swing).collect::<Vec<_>>(),
+        "swings": one.sensitivities.iter().map(sensitivity).collect::<Vec<_>>(),
     })
 }
 
@@ -132,8 +132,8 @@ fn parts(parts: &Parts) -> Value {
     })
 }
 
-fn swing(swing: &Swing) -> Value {
-    json!({ "what": swing.what, "from_ns": nanos(swing.from_s), "to_ns": nanos(swing.to_s) })
+fn sensitivity(sensitivity: &Sensitivity) -> Value {
+    json!({ "what": sensitivity.what, "from_ns": nanos(sensitivity.from_s), "to_ns": nanos(sensitivity.to_s) })
 }
 
 fn times(interval: &Interval) -> Value {

@@ -6,11 +6,11 @@ use crate::note_line;
 use crate::terminal::{Glyphs, Layout, bar, shortened, wrapped};
 use anstyle::Style;
 use ridgeline::escape::escape_controls;
-use ridgeline::offloading::{BoardAnswer, Parts, RegionAnswer, Swing, Verdict};
+use ridgeline::offloading::{BoardAnswer, Parts, RegionAnswer, Sensitivity, Verdict};
 use ridgeline::{OffloadAnswer, Severity};
 
 /// Unknowns that are shown of a region.
-const SWINGS: usize = 5;
+const SENSITIVITIES: usize = 5;
 
 /// Regions that take less have a row and no more, unless all is asked for.
 const BLOCK_SHARE: f64 = 0.03;
@@ -157,7 +157,7 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
         best.parts.iter().for_each(|parts| text.push_str(&tax(best, parts, layout)));
         text.push_str(&entry("break-even", &break_even(one, best), layout));
         cut(best).iter().for_each(|cut| text.push_str(&entry("best part", cut, layout)));
-        text.push_str(&tornado(best, &one.swings, layout));
+        text.push_str(&tornado(best, &one.sensitivities, layout));
     }
     text
 }
@@ -206,14 +206,14 @@ fn tax(board: &BoardAnswer, parts: &Parts, layout: &Layout) -> String {
 }
 
 /// What changes the time most: each unknown from its tenth to its ninetieth percentile.
-fn tornado(board: &BoardAnswer, swings: &[Swing], layout: &Layout) -> String {
-    if swings.is_empty() {
+fn tornado(board: &BoardAnswer, sensitivities: &[Sensitivity], layout: &Layout) -> String {
+    if sensitivities.is_empty() {
         return String::new();
     }
-    let shown = || swings.iter().take(SWINGS);
-    let ends = || shown().flat_map(|swing| [swing.from_s, swing.to_s]);
+    let shown = || sensitivities.iter().take(SENSITIVITIES);
+    let ends = || shown().flat_map(|sensitivity| [sensitivity.from_s, sensitivity.to_s]);
     let (low, high) = (ends().fold(f64::INFINITY, f64::min), ends().fold(0.0, f64::max));
-    let name = shown().map(|swing| swing.what.chars().count()).max().unwrap_or(0);
+    let name = shown().map(|sensitivity| sensitivity.what.chars().count()).max().unwrap_or(0);
     let room = layout.width.saturating_sub(name + 34).clamp(8, 40);
     let place = |secs: f64| ((secs / low).ln() / (high / low).ln().max(1e-9) * (room - 1) as f64).round() as usize;
     let title = format!("what its time on {} depends on, each from its 10th to its 90th percentile", board.name);
@@ -225,14 +225,14 @@ fn tornado(board: &BoardAnswer, swings: &[Swing], layout: &Layout) -> String {
         Glyphs::Unicode => ("●", "─"),
         Glyphs::Ascii => ("o", "-"),
     };
-    for swing in shown() {
-        let (from, to) = (place(swing.from_s.min(swing.to_s)), place(swing.from_s.max(swing.to_s)));
+    for sensitivity in shown() {
+        let (from, to) = (place(sensitivity.from_s.min(sensitivity.to_s)), place(sensitivity.from_s.max(sensitivity.to_s)));
         let between = to.saturating_sub(from + 1);
         let drawn = format!("{}{end}{}{}", " ".repeat(from), line.repeat(between), if to > from { end } else { "" });
         let pad = " ".repeat(room.saturating_sub(drawn.chars().count()));
-        text.push_str(&plain(&format!("     {:<name$}  ", swing.what), layout));
+        text.push_str(&plain(&format!("     {:<name$}  ", sensitivity.what), layout));
         text.push_str(&styled(layout.theme.bar, &drawn));
-        text.push_str(&plain(&format!("{pad}  {:>9} {:>9}\n", secs(swing.from_s), secs(swing.to_s)), layout));
+        text.push_str(&plain(&format!("{pad}  {:>9} {:>9}\n", secs(sensitivity.from_s), secs(sensitivity.to_s)), layout));
     }
     text
 }

@@ -138,8 +138,8 @@ pub(super) fn scaled_by(board: &BoardAnswer) -> Option<String> {
         ScaledBy::Ratio => "memory and arithmetic of both devices",
         ScaledBy::Memory => "the rate of memory",
         ScaledBy::Link => "the link to the host",
-        ScaledBy::Devices => "what it took, because it moves between devices",
-        ScaledBy::Nothing => "what it took, because nothing is known of it",
+        ScaledBy::Devices => "its captured time, because it moves between devices",
+        ScaledBy::Nothing => "its captured time, because its work is unknown",
     };
     let (first, _) = board.scaled_by.first()?;
     let shown: Vec<&(ScaledBy, f64)> = board.scaled_by.iter().filter(|(_, part)| *part >= 0.0005).collect();

@@ -46,7 +46,7 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
         let long = tables.iter().filter(|(_, address)| is_longer(page, address)).count();
         steps.push(Step::Within(TABLES, "tables", tables));
         if long > 0 {
-            steps.push(Step::Said(format!("tables end after {ROWS} rows, those that matter most first: {long} do")));
+            steps.push(Step::Said(format!("tables end after {ROWS} rows, most important first: {long} do")));
         }
     }
     if has(Part::Source) && page.is_redacted() {
@@ -55,7 +55,7 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
         steps.push(Step::Within(DETAILS, "source files", sources(page)));
     }
     if has(Part::Memory) {
-        steps.push(Step::Within(DETAILS, "what is alive in allocators over time", same(alive(page))));
+        steps.push(Step::Within(DETAILS, "live allocations over time", same(alive(page))));
         if page.session().has_hlo() {
             steps.push(Step::Within(DETAILS, "memory along schedules", same(programs::schedules(page))));
         }
@@ -65,7 +65,7 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
         let texts = programs::texts(page, &drawings.cut_texts);
         steps.push(Step::Within(DETAILS, "drawings of compiled programs", same(drawings.addresses)));
         steps.push(Step::Said(programs::drawn()));
-        steps.push(Step::Within(DETAILS, "what is inside of fusions and calls", same(drawings.insides)));
+        steps.push(Step::Within(DETAILS, "the contents of fusions and calls", same(drawings.insides)));
         steps.push(Step::Within(DETAILS, "texts of compiled programs", same(texts)));
     }
     if has(Part::Timeline) {

@@ -18,7 +18,7 @@ const CUT: char = '…';
 /// Which drawings there are, in a sentence.
 pub(super) fn drawn() -> String {
     format!(
-        "compiled programs: drawings are there of up to {INSTRUCTIONS} instructions of {MODULES} modules, those with most time"
+        "compiled programs: drawings include up to {INSTRUCTIONS} instructions of the {MODULES} modules with the most time"
     )
 }
 

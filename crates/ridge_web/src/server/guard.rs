@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(status(&asked, true), expected, "{why}");
         }
         let elsewhere = Asked { host: Some("10.0.0.7:8080"), ..GOOD };
-        assert_eq!(status(&elsewhere, false), 200, "where --host opened it to other machines");
+        assert_eq!(status(&elsewhere, false), 200, "where --bind opened it to other machines");
         assert_eq!(status(&Asked { host: Some("evil.example"), ..GOOD }, false), 403, "names never");
     }
 }

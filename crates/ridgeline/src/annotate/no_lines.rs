@@ -17,11 +17,11 @@ pub(super) fn no_lines(session: &Session, analysis: &Analysis<'_>) -> OpenError 
     } else if has(EventKind::Operator) && trace.modules.is_empty() {
         ("the capture has no lines of the program: stacks were not recorded", torch)
     } else if trace.modules.iter().any(|module| module.hlo.is_some()) {
-        ("the capture has no lines of the program: its compiled programs name none for what ran", jax)
+        ("the capture has no lines of the program: its compiled programs name none for the work that ran", jax)
     } else if !trace.modules.is_empty() {
         ("the capture has no lines of the program: it has no compiled programs (HLO)", jax)
     } else if has_work {
-        ("the capture has no lines of the program: nothing in it tells what Python launched", jax)
+        ("the capture has no lines of the program: it doesn't show which work Python launched", jax)
     } else {
         ("the capture has no lines of the program: nothing ran on a device, and no operators are in it", jax)
     };

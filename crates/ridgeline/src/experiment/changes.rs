@@ -72,7 +72,7 @@ changes! {
     "late" Real "" {
         "`float()`, `.item()`, prints and waits are served when their value is used";
         "the values are the same, fetched later";
-        "the value decides what comes next, or goes to code that takes nothing but a float";
+        "the value controls the program's flow, or goes to code that accepts only a float";
         ["blocking-call" "host-bound-dispatch" "sync-copy" "host-pause" "copies-in-loop"] [Host]
     }
     "device-loop" Real "jax" {
@@ -220,7 +220,7 @@ changes! {
         ["below-roof" "variance-of-kernel"] []
     }
     "twice" Doubled "jax" local {
-        "what the line computes is computed twice";
+        "the line is computed twice";
         "the second result is thrown away";
         "the line computes nothing that can be computed again";
         [] [Host Copies Compute Structure Memory]

@@ -268,7 +268,7 @@ mod tests {
         let samples = [sample(None, 0, 1.0, None), sample(Some(0), 0, 2.0, Some(0.0)), sample(None, 0, 1.01, None)];
         assert!(chosen(&planned, &samples, &options).is_empty());
         planned[0].findings.clear();
-        assert_eq!(chosen(&planned, &samples, &options), [(None, 0)], "it was asked for by name");
+        assert_eq!(chosen(&planned, &samples, &options), [(None, 0)], "it was named on the command line");
     }
 
     #[test]

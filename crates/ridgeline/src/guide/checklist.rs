@@ -194,7 +194,7 @@ const QUESTIONS: [Asked; 15] = [
     Asked {
         about: About::Program,
         section: "memory",
-        question: "does memory stay the same from step to step, with buffers given back for reuse",
+        question: "does memory stay the same from step to step, with buffers reused",
         rules: &["memory-growth", "missed-donation", "defensive-copies", "alloc-storm"],
         show: ("memory", ""),
         record: "",
@@ -210,7 +210,7 @@ const QUESTIONS: [Asked; 15] = [
     Asked {
         about: About::Program,
         section: "synchronization",
-        question: "does the host wait for the device only where it needs a result",
+        question: "does the host wait for the device only when it needs a result",
         rules: &["blocking-call", "sync-copy", "no-sync-timing"],
         show: ("idle", ""),
         record: "",
@@ -340,7 +340,7 @@ fn answered(asked: &Asked, lacking: Option<&'static str>, check: &Check, command
     } else {
         let doubts = diagnosis.doubts.iter().map(|(_, doubt)| (&doubt.message, doubt.command.as_ref()));
         let reasons: Vec<_> = why.iter().map(|one| (&one.why, one.command.as_ref())).chain(doubts).collect();
-        let said = reasons.first().map_or("no rule about it could judge this capture", |(why, _)| why.as_str());
+        let said = reasons.first().map_or("no rule about it could evaluate this capture", |(why, _)| why.as_str());
         item.evidence.push(said.to_owned());
         item.next = reasons.iter().find_map(|(_, command)| command.cloned()).into_iter().collect();
         if item.next.is_empty() {

@@ -54,7 +54,7 @@ fn stage(name: &'static str, question: &'static str) -> Stage {
 
 /// What ran, when, and for how long.
 pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
-    let mut stage = stage("timeline", "what ran on the device, and for how long");
+    let mut stage = stage("timeline", "the work on the device, and its duration");
     let total = analysis.groups().total_self_ns();
     let Some((name, ns)) = by_name(analysis).into_iter().next().filter(|_| total > 0) else {
         on_the_host(&mut stage, commands, origin, "the capture has no device work");
@@ -81,7 +81,7 @@ pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Co
 
 /// Which operations of the program the work was, and what they compute.
 pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
-    let mut stage = stage("graph", "which operation each piece of work was, and what it computes");
+    let mut stage = stage("graph", "the operation of each piece of work, and its computation");
     let total = analysis.groups().total_self_ns();
     let known = analysis.groups().groups.iter().filter(|group| analysis.instruction(group.op).is_some());
     let share = known.map(|group| group.self_ns).sum::<i64>() as f64 / (total.max(1) as f64);
@@ -110,7 +110,7 @@ fn on_the_host(stage: &mut Stage, commands: &Commands, origin: Origin, answer: &
     stage.answer = answer.to_owned();
     if origin.ran_on_the_host {
         stage.answer.push_str("; PyTorch's operators ran on the host");
-        stage.lacks = Some("what a GPU would do; run the next command on a machine that has one".to_owned());
+        stage.lacks = Some("the times on a GPU; run the next command on a machine that has one".to_owned());
     }
     stage.next = vec![commands.record("")];
 }
@@ -122,7 +122,7 @@ fn modules_of(origin: Origin) -> &'static str {
 
 /// Which operators of PyTorch the work was, what they worked on, and who called them.
 pub(super) fn operators(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
-    let mut stage = stage("graph", "which operation each piece of work was, and what it computes");
+    let mut stage = stage("graph", "the operation of each piece of work, and its computation");
     let trace = analysis.trace;
     let Operators(rows) = analysis.get::<Operators>();
     let total: i64 = rows.iter().fold(0, |sum, row| sum.saturating_add(row.sums.self_device_ns));
@@ -189,7 +189,7 @@ pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands, origin:
     };
     let mut lacks = Vec::new();
     if is_processor {
-        lacks.push("what an accelerator would take; run the next command on a machine that has it");
+        lacks.push("the time on an accelerator; run the next command on a machine that has it");
         stage.next.push(commands.record(""));
     }
     if !measured {
@@ -218,7 +218,7 @@ pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands, origin: Or
         stage.state = if open.is_empty() { StageState::Answered } else { StageState::Partly };
         stage.lacks = (!open.is_empty()).then(|| format!("counters of {}", list(&open)));
     } else if top.is_empty() && !analysis.hlo.is_empty() {
-        stage.answer = "bounds are modelled from what the operations compute; nothing is counted".to_owned();
+        stage.answer = "bounds are modelled from the operations; no counters were collected".to_owned();
         stage.shown_by = Some(commands.show("roofline"));
         stage.state = StageState::Partly;
         stage.lacks = Some("counters: record on a GPU first, this capture names no kernels of one".to_owned());
@@ -342,7 +342,7 @@ fn mended(answer: &OffloadAnswer, commands: &Commands) -> Option<FollowUp> {
     };
     Some(FollowUp {
         what: format!(
-            "fix `{}` in the program first ({}), and measure what that saves{on}",
+            "fix `{}` in the program first ({}), and measure the saving{on}",
             one.region.name,
             fix.words()
         ),

@@ -2,7 +2,7 @@
 
 use crate::error::{Details, OpenError};
 use crate::session::Session;
-use ridge_analysis::{DeviceSheet, Elsewhere, ScaledBy, sheets, sheets_named};
+use ridge_analysis::{DeviceSheet, ScaledWork, ScaledBy, sheets, sheets_named};
 use ridge_replay::{Action, Basis, Edit, PerStep, Prediction};
 use ridge_table::{Basis as Source, Columns, Note, Severity, Table};
 
@@ -16,14 +16,14 @@ pub struct OtherDevice {
 }
 
 /// The work of `session` there, and the other sheets that the name also means.
-pub(super) fn elsewhere(
+pub(super) fn on_target(
     session: &Session,
     device: &OtherDevice,
-) -> Result<(Elsewhere, Vec<&'static DeviceSheet>), OpenError> {
+) -> Result<(ScaledWork, Vec<&'static DeviceSheet>), OpenError> {
     let mut meant = named(&device.name)?;
     let to = meant.remove(0);
     let said = device.captured_on.as_deref().map(named).transpose()?.map(|sheets| sheets[0]);
-    let found = session.with_analysis(|analysis| Elsewhere::new(analysis, to, said));
+    let found = session.with_analysis(|analysis| ScaledWork::new(analysis, to, said));
     let found = found.map_err(|unknown| {
         let message = format!(
             "expected a captured device with a data sheet, found {}, whose limits are unknown",
@@ -52,7 +52,7 @@ pub(super) enum End {
 }
 
 /// The work scaled to one end, with the `changes` of the user.
-pub(super) fn edits(found: &Elsewhere, changes: &[Edit], end: End) -> Vec<Edit> {
+pub(super) fn edits(found: &ScaledWork, changes: &[Edit], end: End) -> Vec<Edit> {
     let scaled = found.parts.iter().filter(|part| !part.by.is_unscaled()).map(|part| {
         let factor = if end == End::Low { part.low } else { part.high };
         Edit { rows: part.rows.clone(), action: Action::Scale(factor) }
@@ -79,12 +79,12 @@ pub(super) fn between(fast: Prediction, slow: Prediction) -> Prediction {
 }
 
 /// What was scaled by what, and what was not.
-pub(super) fn notes(found: &Elsewhere, others: &[&DeviceSheet]) -> Vec<Note> {
+pub(super) fn notes(found: &ScaledWork, others: &[&DeviceSheet]) -> Vec<Note> {
     let from: Vec<&str> = found.from.iter().map(|sheet| sheet.name.as_str()).collect();
     let mut notes = vec![Note::new(
         Severity::Info,
         format!(
-            "from {} to {}, by their data sheets; the host's own time, its calls and latencies are taken to stay",
+            "from {} to {}, using their data sheets; the host's own time, its calls and latencies are assumed not to change",
             from.join(" and "),
             found.to.name
         ),
@@ -94,7 +94,7 @@ pub(super) fn notes(found: &Elsewhere, others: &[&DeviceSheet]) -> Vec<Note> {
         notes.push(Note::new(Severity::Info, format!("the name also means {}", names.join(", "))));
     }
     if found.from.iter().any(|sheet| sheet.vendor != found.to.vendor) {
-        let words = "kernels of one vendor stand in for those of the other, which are different code and may be faster or slower";
+        let words = "kernels of one vendor are used for the other, whose own kernels are different code and may be faster or slower";
         notes.push(Note::new(Severity::Info, words));
     }
     notes
@@ -111,7 +111,7 @@ struct Row {
 }
 
 /// The work by basis.
-pub(super) fn table(found: &Elsewhere) -> Table {
+pub(super) fn table(found: &ScaledWork) -> Table {
     let mut rows: Vec<Row> = Vec::new();
     for part in &found.parts {
         if rows.last().is_none_or(|row| row.by != part.by) {

@@ -1,4 +1,4 @@
-//! The course of the steps of one capture, by the steps' name.
+//! The trend of the steps of one capture, by the steps' name.
 
 use super::drift::{Drift, drift};
 use crate::{Analysis, Shared};
@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 
 /// The steps that a capture has, by name, those of the most steps first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StepCourses(pub Vec<StepCourse>);
+pub struct StepTrends(pub Vec<StepTrend>);
 
 /// Steps of one name, in order of time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StepCourse {
+pub struct StepTrend {
     /// Their name.
     pub name: StringId,
     /// Their events.
@@ -24,29 +24,29 @@ pub struct StepCourse {
     pub drift: Drift,
 }
 
-impl Shared for StepCourses {
-    fn make(analysis: &Analysis<'_>) -> StepCourses {
-        StepCourses(courses(analysis.trace))
+impl Shared for StepTrends {
+    fn make(analysis: &Analysis<'_>) -> StepTrends {
+        StepTrends(trends(analysis.trace))
     }
 }
 
-fn courses(trace: &Trace) -> Vec<StepCourse> {
+fn trends(trace: &Trace) -> Vec<StepTrend> {
     let mut by_name: FxHashMap<StringId, Vec<(i64, i64, i64, EventRow)>> = FxHashMap::default();
     for step in &trace.steps {
         let at = step.event as usize;
-        let course = (trace.events.start_ns[at], step.number, trace.events.dur_ns[at], EventRow(step.event));
-        by_name.entry(StringId(trace.events.name[at])).or_default().push(course);
+        let trend = (trace.events.start_ns[at], step.number, trace.events.dur_ns[at], EventRow(step.event));
+        by_name.entry(StringId(trace.events.name[at])).or_default().push(trend);
     }
-    let course = |(name, mut steps): (StringId, Vec<(i64, i64, i64, EventRow)>)| {
+    let trend = |(name, mut steps): (StringId, Vec<(i64, i64, i64, EventRow)>)| {
         steps.sort_unstable();
         let durations_ns: Vec<i64> = steps.iter().map(|(_, _, duration, _)| *duration).collect();
         let drift = drift(&durations_ns.iter().map(|duration| *duration as f64).collect::<Vec<_>>())?;
         let numbers = steps.iter().map(|(_, number, ..)| *number).collect();
         let events = steps.iter().map(|(.., event)| *event).collect();
-        Some(StepCourse { name, events, numbers, durations_ns, drift })
+        Some(StepTrend { name, events, numbers, durations_ns, drift })
     };
-    let mut courses: Vec<StepCourse> = by_name.into_iter().filter_map(course).collect();
-    let text = |course: &StepCourse| trace.strings.get(course.name);
-    courses.sort_by(|a, b| (b.durations_ns.len(), text(a)).cmp(&(a.durations_ns.len(), text(b))));
-    courses
+    let mut trends: Vec<StepTrend> = by_name.into_iter().filter_map(trend).collect();
+    let text = |trend: &StepTrend| trace.strings.get(trend.name);
+    trends.sort_by(|a, b| (b.durations_ns.len(), text(a)).cmp(&(a.durations_ns.len(), text(b))));
+    trends
 }

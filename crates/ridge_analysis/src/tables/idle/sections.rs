@@ -108,7 +108,7 @@ fn launching(analysis: &Analysis<'_>, device: &DeviceIdle) -> Vec<Fact> {
             "Mean queue depth",
             FactValue::Number(queue.mean_depth),
             None,
-            "launched and not begun, averaged over the active window; what one call put on one stream counts once",
+            "work launched but not started, averaged over the active window; the work of one call on one stream counts once",
         ),
         fact("queue_max_depth", "Max queue depth", FactValue::Count(queue.max_depth), None, "the most at any time"),
         fact(
@@ -116,7 +116,7 @@ fn launching(analysis: &Analysis<'_>, device: &DeviceIdle) -> Vec<Fact> {
             "Linked launches",
             FactValue::Real(queue.linked as f64 / queue.work.max(1) as f64, Unit::Share),
             None,
-            "part of the work on streams whose launch call is in the capture; only that is counted in the queue",
+            "share of stream work with its launch call in the capture; queue metrics cover only this work",
         ),
     ];
     if let Some(latency) = device.latency {
@@ -125,7 +125,7 @@ fn launching(analysis: &Analysis<'_>, device: &DeviceIdle) -> Vec<Fact> {
             "Median launch latency",
             FactValue::Nanos(latency.median_ns),
             None,
-            "from the start of the launch call to the start of the kernel, for kernels whose stream was empty at the call, measured",
+            "from the start of the launch call to the start of the kernel, for launches into an empty stream, measured",
         ));
         facts.push(fact(
             "launch_latency_p95_ns",

@@ -24,8 +24,8 @@ columns! {
         change_bytes: signed(Bytes) Key Measured "Change",
             "bytes of the second less bytes of the first", |_, row| row.change_bytes();
         before_bytes: bytes Measured "Before",
-            "bytes in the first; unknown where it has none of that name", |_, row| row.before_bytes;
+            "bytes in the first; unknown if it has none with that name", |_, row| row.before_bytes;
         after_bytes: bytes Measured "After",
-            "bytes in the second; unknown where it has none of that name", |_, row| row.after_bytes;
+            "bytes in the second; unknown if it has none with that name", |_, row| row.after_bytes;
     }
 }

@@ -153,7 +153,7 @@ fn snapshot(analysis: &Analysis<'_>, sums: &Snapshot) -> Section {
         part("allocated_bytes", "In use", sums.allocated, held, "bytes of blocks that the program uses"),
     ];
     for (key, title, bytes, definition) in [
-        ("awaiting_bytes", "Awaiting free", sums.awaiting, "given back, but a stream may still use it"),
+        ("awaiting_bytes", "Awaiting free", sums.awaiting, "freed, but a stream may still use it"),
         ("inactive_bytes", "Cached unused", sums.inactive, "reserved and unused"),
         ("inactive_split_bytes", "Split unused", sums.split, "unused, in partly used segments: can't be released"),
         ("rounding_bytes", "Rounding", sums.rounding, "in use beyond the requested bytes"),

@@ -137,13 +137,13 @@ columns! {
                 || "(unused now)".to_owned(),
                 |(hlo, made_by)| value_name(hlo, made_by, &row.held.index),
             );
-        class: text Key "Class", "what the memory is for", |_, row| row.held.class.name();
+        class: text Key "Class", "purpose of the memory", |_, row| row.held.class.name();
     }
     SIZES: AliveRow {
         bytes: bytes Key "Size", "bytes set aside for it", |_, row| row.held.bytes;
         share: share "Share", "size as a part of the module's peak", |_, row| row.share;
         padding_bytes: bytes "Padding",
-            "bytes set aside beyond those of its elements: layout tiles, and the rest of its allocation",
+            "bytes reserved beyond its elements: layout tiles, and the rest of its allocation",
             |at, row| row.padding_bytes(at);
     }
     ORIGINS: AliveRow {
@@ -152,7 +152,7 @@ columns! {
             |at, row| row.made_by(at).and_then(|(hlo, made_by)| source(hlo, made_by));
         scope: text "Scope", "scope path, or the argument's name",
             |at, row| row.made_by(at).map(|(hlo, made_by)| hlo.op_name_in_fusion(made_by));
-        opcode: text Detail "Opcode", "what makes it",
+        opcode: text Detail "Opcode", "the instruction that produces it",
             |at, row| row.made_by(at).map(|(hlo, made_by)| &*hlo.instruction(made_by).opcode);
         from_position: count Detail Counted "From",
             "position in the schedule that makes it", |_, row| row.held.lives.map(|(from, _)| u64::from(from));

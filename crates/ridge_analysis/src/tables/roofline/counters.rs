@@ -30,7 +30,7 @@ columns! {
             "gpu__time_duration.sum: time under the profiler, at the clocks it sets",
             |_, row| row.tiers.secs.map(|secs| (secs * 1e9).round() as i64);
         roof: text Key "Roof",
-            "the roof of which most was reached, of those collected; unknown without one of memory and one of arithmetic",
+            "the collected roof with the highest share reached; unknown without one for memory and one for arithmetic",
             |_, row| row.tiers.binding();
     }
     TIERS: Tiers {

@@ -168,5 +168,5 @@ fn above_note(analysis: &Analysis<'_>) -> Option<String> {
         1 => "1 operation is faster than its roof".to_owned(),
         count => format!("{count} operations are faster than their roof"),
     };
-    Some(format!("{what}: work, ceiling or time is not what it seems, or the operands came from a cache"))
+    Some(format!("{what}: the work, ceiling or time must be wrong, or the operands came from a cache"))
 }

@@ -80,7 +80,7 @@ columns! {
             "operations over time at the roof: the rate this work could reach on its device",
             |_, sums| sums.roof_flops_per_sec();
         roof: text Detail "Roof of",
-            "type of numbers and part of the core whose peak rate bounds most of the arithmetic",
+            "number type and part of the core that limit most of the arithmetic",
             |_, sums| sums.roof().map(|roof| roof.to_string());
         light_ns: real(Nanos) Detail Modelled "At the roof",
             "the time this work takes at the roofs of its device, operation by operation",

@@ -29,7 +29,7 @@ pub fn growth_table(series: &[Series], dimensions: u32) -> Table {
         .real(
             "exponent",
             "Time b",
-            "exponent b of time in the size, by least squares of the logarithms; after the bend where there is one",
+            "exponent b of time in the size, by least squares of the logarithms; after the bend if there is one",
             FITTED,
             |row| of_elements(law(row).map(|law| law.exponent)),
         )
@@ -63,7 +63,7 @@ pub fn growth_table(series: &[Series], dimensions: u32) -> Table {
         .real(
             "excess",
             "Excess",
-            "exponent of time less that of the work, the faster of operations and bytes",
+            "exponent of time minus the work's exponent, the larger of operations and bytes",
             FITTED,
             |row| of_elements(law(row).zip(row.work()).map(|(law, work)| law.exponent - work)),
         )

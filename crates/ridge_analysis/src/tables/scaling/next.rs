@@ -24,14 +24,14 @@ pub fn next_table(series: &[Series], size: f64) -> Table {
         .nanos(
             "next_low_ns",
             "From",
-            "lower end of the 95% interval of a measurement there; none where it tells nothing",
+            "lower end of the 95% interval of a measurement there; none if it would be meaningless",
             Basis::Modelled,
             |row| row.between.map(|between| nanos(between.low)),
         )
         .nanos(
             "next_high_ns",
             "To",
-            "upper end of the 95% interval of a measurement there; none where it tells nothing",
+            "upper end of the 95% interval of a measurement there; none if it would be meaningless",
             Basis::Modelled,
             |row| row.between.map(|between| nanos(between.high)),
         )

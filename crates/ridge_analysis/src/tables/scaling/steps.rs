@@ -1,27 +1,27 @@
 //! The steps of one capture: a row per kind of step, and the outliers one by one.
 
 use crate::Analysis;
-use crate::models::scaling::{Drift, LEAST_DEVIATION, MOST_SCORE, StepCourse, StepCourses, TheilSen, WARM};
+use crate::models::scaling::{Drift, LEAST_DEVIATION, MOST_SCORE, StepTrend, StepTrends, TheilSen, WARM};
 use ridge_table::{Basis, Columns, Subject, Table, Unit};
 
 /// Warm-up, drift and outliers of the steps that the program marked, by the steps' name: a summary and the outliers.
 pub fn steps_tables(analysis: &Analysis<'_>) -> Vec<Table> {
-    let StepCourses(courses) = analysis.get();
-    let mut summary = summary(analysis, courses);
-    if courses.is_empty() {
+    let StepTrends(trends) = analysis.get();
+    let mut summary = summary(analysis, trends);
+    if trends.is_empty() {
         summary.footnotes.push(
             "no steps found; mark them with `jax.profiler.StepTraceAnnotation`, or PyTorch's with `profiler.step()`"
                 .to_owned(),
         );
         return vec![summary];
     }
-    vec![summary, outliers(analysis, courses)]
+    vec![summary, outliers(analysis, trends)]
 }
 
-fn summary(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
+fn summary(analysis: &Analysis<'_>, trends: &[StepTrend]) -> Table {
     let whole = |value: f64| value.round() as i64;
-    let slope = |row: &StepCourse, of: fn(&TheilSen) -> f64| row.drift.slope.as_ref().map(of).map(whole);
-    Columns::over(courses)
+    let slope = |row: &StepTrend, of: fn(&TheilSen) -> f64| row.drift.slope.as_ref().map(of).map(whole);
+    Columns::over(trends)
         .about(|row| Some(Subject::Named(row.name)))
         .text("step", "Step", "name of the steps", |row| analysis.text(row.name).to_owned())
         .key()
@@ -63,8 +63,8 @@ fn summary(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
         .nanos("drift_high_ns", "To", "upper end of the slope's 95% interval", Basis::Modelled, |row| {
             slope(row, |slope| slope.high)
         })
-        .text("course", "Course", "whether the slope's interval lies on one side of zero", |row| {
-            course(&row.drift).to_owned()
+        .text("course", "Trend", "whether the slope's interval excludes zero", |row| {
+            trend(&row.drift).to_owned()
         })
         .count(
             "outliers",
@@ -77,7 +77,7 @@ fn summary(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
         .table("steps", "Steps over time")
 }
 
-fn course(drift: &Drift) -> &'static str {
+fn trend(drift: &Drift) -> &'static str {
     match drift.slope {
         None => "unknown",
         Some(slope) if slope.low > 0.0 => "slower and slower",
@@ -86,9 +86,9 @@ fn course(drift: &Drift) -> &'static str {
     }
 }
 
-fn outliers(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
-    let rows: Vec<(&StepCourse, usize)> =
-        courses.iter().flat_map(|row| row.drift.outliers.iter().map(move |at| (row, *at))).collect();
+fn outliers(analysis: &Analysis<'_>, trends: &[StepTrend]) -> Table {
+    let rows: Vec<(&StepTrend, usize)> =
+        trends.iter().flat_map(|row| row.drift.outliers.iter().map(move |at| (row, *at))).collect();
     let mut table = Columns::over(&rows)
         .about(|(row, at)| row.events.get(*at).copied().map(Subject::Event))
         .text("step", "Step", "name of the step", |(row, _)| analysis.text(row.name).to_owned())

@@ -59,7 +59,7 @@ fn advice(analysis: &Analysis<'_>, transfers: &Transfers, all: &Sum) -> Vec<Fact
             "Synchronous",
             FactValue::Count(all.synchronous),
             part(all.synchronous),
-            "transfers whose call waited for them, as far as recorded; the share is of all transfers",
+            "transfers that their call waited for, as far as recorded; the share is of all transfers",
         ),
         fact(
             "again_bytes",

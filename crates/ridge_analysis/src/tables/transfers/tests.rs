@@ -157,7 +157,7 @@ fn the_same_again_in_every_step() {
             direction       each_bytes  range  transfers  again_bytes  per_step
             host to device  8192        train  2          8192         1
             device to host  4           train  2          4            1
-            * of one direction, size and cause; a capture does not say whether their content was the same
+            * with the same direction, size and cause; a capture doesn't show whether their content was the same
         "#]],
     );
 }

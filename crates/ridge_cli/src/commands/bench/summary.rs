@@ -75,7 +75,7 @@ fn parts(outcome: &BenchOutcome) -> Result<Option<Table>, Failure> {
         Column::real(
             "of_whole",
             "Of whole",
-            "its median time over that of the whole; where XLA fuses across parts, they add up to more than 100%",
+            "its median time divided by the whole's; if XLA fuses across parts, they add up to more than 100%",
             Unit::Share,
             of(|part| part.of_whole),
         ),

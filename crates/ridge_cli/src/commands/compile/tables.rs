@@ -52,18 +52,18 @@ fn modules(made: &Made<'_>) -> Table {
     let length = |row: &Row<'_>| time(row).map_or((f64::INFINITY, f64::INFINITY), |time| (time.mid_s, time.high_s));
     rows.sort_by(|one, other| longest_first(length(one), length(other)));
     let mut table = Columns::over(&rows)
-        .text("gpu", "GPU", "what it was compiled for", |row| row.gpu.to_owned())
+        .text("gpu", "GPU", "the target GPU", |row| row.gpu.to_owned())
         .key()
         .text("module", "Module", "its name, and the number of its directory", |row| row.module.folder.clone())
         .key()
-        .count("fusions", "Fusions", "fusions of the optimized HLO, those in loops once", Basis::Counted, |row| {
+        .count("fusions", "Fusions", "fusions in the optimized HLO; each in a loop counts once", Basis::Counted, |row| {
             row.predicted.map(|found| found.fusions as u64)
         })
         .key()
         .count(
             "launches",
             "Launches",
-            "kernels, copies and library calls of one run, with every trip of its loops as far as `Loops` does not tell otherwise",
+            "kernels, copies and library calls of one run, including every iteration of its loops unless `Loops` shows otherwise",
             Basis::Counted,
             |row| row.predicted.map(|found| found.launches().round() as u64),
         )
@@ -96,7 +96,7 @@ fn modules(made: &Made<'_>) -> Table {
         .minor()
         .table("compiled", "Compiled modules");
     table.footnotes.extend(made.predicted.iter().zip(made.folders).map(|(one, folder)| {
-        format!("{} is taken for {}; its recording is {}", one.target.id, one.target.name, folder.display())
+        format!("{} means {}; its recording is {}", one.target.id, one.target.name, folder.display())
     }));
     table
 }

@@ -27,7 +27,7 @@ static USUAL: LazyLock<[String; 5]> = LazyLock::new(|| {
 
 static USUAL_OVERHEAD: LazyLock<String> = LazyLock::new(|| Limits::USUAL.max_overhead_pct.to_string());
 
-/// Run a program and record what it does on its devices
+/// Run a program and record its device work, compiled modules and sources
 ///
 /// The program runs unchanged: it keeps its own output, terminal, signals and exit status.
 /// Recording starts when the program, or a process that it starts, first imports jax or torch.
@@ -38,13 +38,13 @@ pub(crate) struct RecordArguments {
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) out: Option<PathBuf>,
 
-    /// Run this profiler around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
-    /// comma for both; `rocprofv3` on AMD's GPUs
+    /// Run the program under this profiler: `nsys` for the timeline, `ncu` for hardware counters, `nsys,ncu` for both;
+    /// `rocprofv3` on AMD GPUs
     ///
     /// nsys replaces the JAX and PyTorch profilers; modules and sources are kept as usual. With --steps,
-    /// --annotation or --warm-up it captures only that range. `nsys:gpu-metrics` also samples counters of all GPUs.
-    /// ncu runs the program once more and counts the first launches of the 5 kernels that take most time, or of as many as
-    /// `ncu:top=N` selects, or launches found by `ncu:kernel=REGEX,skip=N,count=N`; it takes them from the recording of the same command in the directory, or makes one first.
+    /// --annotation or --warm-up, it captures only that range. `nsys:gpu-metrics` also samples counters of all GPUs.
+    /// ncu runs the program once more and collects counters for the first launches of the 5 most expensive kernels, or of
+    /// N with `ncu:top=N`, or for launches matched by `ncu:kernel=REGEX,skip=N,count=N`. It finds the kernels in a recording of the same command in the directory, or makes one first.
     /// rocprofv3 also replaces the JAX and PyTorch profilers. `rocprofv3,pmc=COUNTER,kernel=REGEX` also collects hardware
     /// counters, for all kernels or for those that match the expression; `pmc=` may be repeated.
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
@@ -52,18 +52,18 @@ pub(crate) struct RecordArguments {
 
     /// Record the program this many times in a row, each run into a separate directory: DIR/1, DIR/2, …
     ///
-    /// `ridgeline diff` takes DIR as one side, and measures how much its runs differ.
+    /// `ridgeline diff` takes DIR as one side, and measures its run-to-run variation.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "with",
           value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) runs: u16,
 
-    /// Capture programs that run already, each from the server that `jax.profiler.start_server` opened in it
+    /// Capture running programs, through the server that `jax.profiler.start_server` opened in each
     ///
-    /// All are captured at the same time. The server uses plain TCP and no password.
+    /// All are captured at the same time. The server uses plain TCP without a password.
     #[arg(long, value_name = "HOST:PORT", value_delimiter = ',', conflicts_with_all = NOT_ATTACHED)]
     pub(super) attach: Vec<Target>,
 
-    /// How long to capture with --attach; Ctrl-C ends it early and keeps what there is
+    /// Length of the capture with --attach; Ctrl-C ends it early and keeps the events so far
     #[arg(long, value_name = "TIME", default_value = "2s", requires = "attach", value_parser = time)]
     pub(super) duration: Duration,
 
@@ -141,7 +141,7 @@ Examples:
   ridgeline record --with nsys --steps 10..13 -- python train.py    three steps in the steady state
   ridgeline record --with rocprofv3 -o run/ -- python solver.py     the timeline on an AMD GPU
   ridgeline record --with ncu:kernel=gemm,skip=10,count=2 -o run/ -- python solver.py
-  ridgeline record --attach node1:9012,node2:9012 --duration 3s     programs that run already
+  ridgeline record --attach node1:9012,node2:9012 --duration 3s     running programs
 
 Exit status:
   The program's own; if a signal ended the program, the same signal ends ridgeline.
@@ -178,8 +178,8 @@ pub(crate) struct WindowArguments {
 #[command(next_help_heading = "What to keep")]
 struct KeptArguments {
     /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing; `before`, HLO before optimization,
-    /// takes longer than all the others together; `portable` is StableHLO as bytecode for other tools; `lowered` is what `compile` needs: the module as lowered for GPUs, with
-    /// every constant
+    /// takes longer than all the others together; `portable` is StableHLO as bytecode for other tools; `lowered`, for
+    /// `compile`, is the module as lowered for GPUs, with every constant
     #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,jaxpr,stablehlo",
           value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "portable", "before", "lowered", "none"]))]
     hlo: Vec<String>,
@@ -201,8 +201,8 @@ struct KeptArguments {
     #[arg(long)]
     no_sources: bool,
 
-    /// Keep real inputs and outputs of this region as vectors for `ridgeline handoff`: a compiled module by its name or by a
-    /// function that it came from, or what the program calls `ridgeline.region`; may be repeated
+    /// Save real inputs and outputs of this region as test vectors for `ridgeline handoff`: a compiled module, by its own
+    /// name or its function's, or a function marked with `ridgeline.region`; may be repeated
     #[arg(long, value_name = "REGION", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     golden: Vec<String>,
 
@@ -252,7 +252,7 @@ struct ProfilerArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "PyTorch")]
 struct TorchArguments {
-    /// Leave out the sizes and types of each operator's inputs: half of what recording costs, and most of what `check` can advise
+    /// Leave out the sizes and types of each operator's inputs: halves the overhead, but `check` loses most of its advice
     #[arg(long)]
     no_shapes: bool,
 
@@ -290,8 +290,8 @@ struct LimitArguments {
     #[arg(long, value_name = "TIME", value_parser = time)]
     rotate: Option<Duration>,
 
-    /// Maximum that recording may slow a JAX program down, in percent: a program that makes more events is recorded in
-    /// windows; `none` records all of it
+    /// Maximum slowdown caused by recording, in percent: a program with more events is recorded in windows; `none`
+    /// records all of it
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = USUAL_OVERHEAD.as_str())]
     max_overhead: u32,
 

@@ -8,7 +8,7 @@ use super::event::RawEvent;
 use super::flaws::Flaw;
 use super::header::Header;
 use super::json::{Cursor, Quotes, Stop};
-use super::patience::{LONGEST, Patience};
+use super::reread::{LONGEST, RereadBudget};
 
 /// What comes next in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +43,13 @@ pub(super) struct Position {
     pub(super) mode: Mode,
     /// Whether the unit that begins there goes on beyond the window.
     pub(super) is_cut: bool,
-    pub(super) patience: Patience,
+    pub(super) budget: RereadBudget,
 }
 
 impl Position {
     /// The beginning of the file.
     pub(super) const START: Position =
-        Position { at: 0, mode: Mode::Start, is_cut: false, patience: Patience::AT_FIRST };
+        Position { at: 0, mode: Mode::Start, is_cut: false, budget: RereadBudget::AT_FIRST };
 }
 
 /// Walks from `from` to the first event at or behind `until`, or as far as the window goes.
@@ -76,7 +76,7 @@ pub(super) fn walk<'a>(
         let position = &mut walk.position;
         // A unit that did not end: the next try begins with it again, unless it was passed on purpose.
         position.at = position.at.max(before);
-        position.patience.went_on(position.at - before);
+        position.budget.went_on(position.at - before);
         if step.is_err() {
             position.is_cut = true;
             return *position;
@@ -174,7 +174,7 @@ impl<'a> Walk<'a, '_> {
             }
             Err(reached) => reached,
         };
-        if !self.position.patience.reads_again(reached - start) {
+        if !self.position.budget.reads_again(reached - start) {
             self.leave_out_all(bare, reached);
             return Ok(());
         }
@@ -198,15 +198,15 @@ impl<'a> Walk<'a, '_> {
         quotes: Quotes,
         read: impl Fn(&mut Cursor<'a>) -> Result<T, Stop>,
     ) -> Result<Result<(T, usize), usize>, Cut> {
-        let (window, start, patience) = (self.window, self.position.at, &mut self.position.patience);
+        let (window, start, budget) = (self.window, self.position.at, &mut self.position.budget);
         let look = |end: usize| {
             let mut cursor = Cursor { quotes, ..Cursor::new(&window.bytes[..end], start) };
             read(&mut cursor).map(|found| (found, cursor.at))
         };
         let end_of = |length: usize| window.bytes.len().min(start.saturating_add(length));
-        let (short, long) = (end_of(patience.longest()), end_of(LONGEST));
+        let (short, long) = (end_of(budget.longest()), end_of(LONGEST));
         let (mut end, mut outcome) = (short, look(short));
-        if matches!(outcome, Err(Stop::End)) && short < long && patience.may_be_long() {
+        if matches!(outcome, Err(Stop::End)) && short < long && budget.may_be_long() {
             (end, outcome) = (long, look(long));
         }
         let reached = match outcome {
@@ -220,14 +220,14 @@ impl<'a> Walk<'a, '_> {
         if end == short {
             return Ok(Err(reached));
         }
-        patience.was_long_in_vain();
+        budget.was_long_in_vain();
         Ok(Err(short))
     }
 
     /// Leaves out the event here, which cannot be read: `reached` is how far was looked.
     fn leave_out(&mut self, bare: bool, reached: usize) {
         let start = self.position.at;
-        let again = self.position.patience.reads_again(reached - start);
+        let again = self.position.budget.reads_again(reached - start);
         self.leave_out_all(bare, if again { start + 1 } else { reached });
     }
 

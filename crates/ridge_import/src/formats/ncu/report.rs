@@ -68,7 +68,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<Vec<Launch
         }
     };
     if let Some(offset) = broken {
-        let message = "the report ends within a block; what came before is shown".to_owned();
+        let message = "the report ends within a block; everything before it is shown".to_owned();
         import.note(Severity::Lost, source.name, Some(offset as u64), 1, message);
     }
     if others > 0 {

@@ -44,7 +44,7 @@ pub(super) fn add(records: &Records, number: u64, process: u32, source: Source<'
         }
     }
     let message =
-        "kernels ran one by one while their counters were read: gaps and overlaps are not those of the program";
+        "kernels ran one at a time while counters were collected: gaps and overlaps aren't the program's";
     import.note(Severity::Info, source.name, None, all.len() as u64, message.to_owned());
 }
 

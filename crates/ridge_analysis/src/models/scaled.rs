@@ -1,8 +1,8 @@
 //! How long a capture's device work would take on another device, by data sheets.
 //!
-//! Each piece of work keeps what it reached of its device and is scaled by what the two devices differ in, on the best basis
-//! that the capture allows ([`ScaledBy`]). Where a capture does not say whether memory or arithmetic held a kernel, both
-//! are taken and the range is kept. Work that no sheet says anything about keeps its time, and is counted.
+//! Each piece of work reaches the same fraction of the other device's limits, and is scaled on the best basis that the
+//! capture allows ([`ScaledBy`]). If a capture doesn't show whether memory or arithmetic limited a kernel, the range spans
+//! both. Work without data-sheet figures keeps its time, and is counted.
 //!
 //! What the host does, and what waits for what, is left to the replay.
 
@@ -166,7 +166,7 @@ pub struct Scaled {
 
 /// A capture's device work on another device.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Elsewhere {
+pub struct ScaledWork {
     /// The other device.
     pub to: &'static DeviceSheet,
     /// The devices that were captured, each once.
@@ -175,7 +175,7 @@ pub struct Elsewhere {
     pub parts: Vec<Scaled>,
 }
 
-impl Elsewhere {
+impl ScaledWork {
     /// The work of `analysis` on `to`; `said` is what was captured where the capture does not name it.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ impl Elsewhere {
         analysis: &Analysis<'_>,
         to: &'static DeviceSheet,
         said: Option<&'static DeviceSheet>,
-    ) -> Result<Elsewhere, Vec<String>> {
+    ) -> Result<ScaledWork, Vec<String>> {
         let worked = |device: usize| analysis.groups().groups.iter().any(|group| group.device as usize == device);
         let from = captured(analysis, said);
         let unknown = from.iter().zip(&analysis.trace.devices).enumerate();
@@ -201,7 +201,7 @@ impl Elsewhere {
                 known.push(sheet);
             }
         }
-        Ok(Elsewhere { to, from: known, parts })
+        Ok(ScaledWork { to, from: known, parts })
     }
 }
 
@@ -367,7 +367,7 @@ mod tests {
         let trace = ridge_test::trace(text);
         let prepared = Prepared::with_sheets(&trace);
         let said = sheets_named(from).first().copied();
-        let found = Elsewhere::new(&prepared.analysis(&trace, &[]), sheets_named(to)[0], said);
+        let found = ScaledWork::new(&prepared.analysis(&trace, &[]), sheets_named(to)[0], said);
         let found = match found {
             Ok(found) => found,
             Err(unknown) => return format!("no sheet: {}", unknown.join(", ")),

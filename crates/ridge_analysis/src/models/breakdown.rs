@@ -1,9 +1,9 @@
-//! Whose is every moment of a device: the work that ran, or the reason why none did.
+//! Attributes every moment of a device to the work that ran, or to the reason why none did.
 //!
-//! Over the time that is judged ([`Frame`]) the rows of a device add up to that time exactly. A moment in which several
-//! streams or lanes worked is divided among them, and one of nested work is the innermost's. So what is claimed by
-//! naming rows can never add up to more than there is. On a processor, events that go on after their work has ended have
-//! nothing while other work runs ([`succession`]).
+//! Over the analyzed time ([`AnalyzedTime`]), the rows of a device add up to that time exactly. A moment in which several
+//! streams or lanes worked is divided among them, and nested work has the moment instead of the work around it. So claims
+//! on rows can never add up to more than the whole. On a CPU, events that outlast their work get nothing while other work
+//! runs ([`succession`]).
 
 mod row;
 mod succession;
@@ -14,11 +14,11 @@ mod tests;
 
 use crate::context::Shared;
 use crate::context::in_order::InOrder;
-use crate::{Analysis, Frame, IdleGaps, Need, Spans};
+use crate::{Analysis, AnalyzedTime, IdleGaps, Need, Spans};
 use rayon::prelude::*;
 use ridge_trace::{DeviceRow, EventKind, EventRow, Trace, Track};
 use row::CutRow;
-pub use row::{Holds, WallRow};
+pub use row::{TimeOwner, BreakdownRow};
 use rustc_hash::FxHashMap;
 use succession::Succession;
 use sums::Sums;
@@ -26,29 +26,29 @@ use sweep::{Open, Sweep};
 
 /// One device's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceWall {
+pub struct DeviceBreakdown {
     /// The device.
     pub device: DeviceRow,
-    /// The time that is judged, nanoseconds.
+    /// The analyzed time, nanoseconds.
     pub whole_ns: i64,
-    /// The part in which it worked, nanoseconds.
+    /// The time in which it worked, nanoseconds.
     pub busy_ns: i64,
 }
 
-/// Whose every moment is, on every device that worked.
+/// The breakdown of the time of every device that worked.
 #[derive(Debug, Clone, Default)]
-pub struct Wall {
+pub struct Breakdown {
     /// The devices that worked.
-    pub devices: Vec<DeviceWall>,
-    /// What has their time, by device; most first.
-    pub rows: Vec<WallRow>,
+    pub devices: Vec<DeviceBreakdown>,
+    /// The owners of their time, by device; longest first.
+    pub rows: Vec<BreakdownRow>,
     /// Where each row is.
-    places: FxHashMap<(DeviceRow, Holds), usize>,
+    places: FxHashMap<(DeviceRow, TimeOwner), usize>,
     /// What each row has of each stretch between cuts, nanoseconds; empty where the time was not cut.
     pub(crate) stretches: Vec<Vec<i64>>,
 }
 
-/// The time that a wall is made of, by row of the processes table.
+/// The time that a breakdown is made of, by row of the processes table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Within<'s> {
     /// The spans of each process.
@@ -57,36 +57,36 @@ pub(crate) struct Within<'s> {
     pub(crate) cuts: &'s [Vec<i64>],
 }
 
-impl Shared for Wall {
-    const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<IdleGaps>()];
+impl Shared for Breakdown {
+    const NEEDS: &'static [Need] = &[Need::of::<AnalyzedTime>(), Need::of::<IdleGaps>()];
 
-    fn make(analysis: &Analysis<'_>) -> Wall {
-        Wall::within(analysis, Within { spans: &analysis.frame().spans, cuts: &[] })
+    fn make(analysis: &Analysis<'_>) -> Breakdown {
+        Breakdown::within(analysis, Within { spans: &analysis.analyzed().spans, cuts: &[] })
     }
 }
 
-impl Wall {
+impl Breakdown {
     /// Whose every moment of that time is; [`IdleGaps`] is asked for.
-    pub(crate) fn within(analysis: &Analysis<'_>, time: Within<'_>) -> Wall {
+    pub(crate) fn within(analysis: &Analysis<'_>, time: Within<'_>) -> Breakdown {
         let idle = analysis.get::<IdleGaps>();
         let devices = 0..idle.devices.len();
-        let found: Vec<(DeviceWall, Vec<CutRow>)> =
+        let found: Vec<(DeviceBreakdown, Vec<CutRow>)> =
             devices.into_par_iter().filter_map(|at| of_device(analysis, time, idle, at)).collect();
-        let mut wall = Wall::default();
+        let mut breakdown = Breakdown::default();
         for (device, rows) in found {
-            wall.devices.push(device);
+            breakdown.devices.push(device);
             for (row, stretches) in rows {
-                wall.rows.push(row);
-                wall.stretches.push(stretches);
+                breakdown.rows.push(row);
+                breakdown.stretches.push(stretches);
             }
         }
-        wall.places = wall.rows.iter().enumerate().map(|(at, row)| ((row.device, row.holds), at)).collect();
-        wall
+        breakdown.places = breakdown.rows.iter().enumerate().map(|(at, row)| ((row.device, row.owner), at)).collect();
+        breakdown
     }
 
-    /// The position of the row of what `device` holds.
-    pub fn place(&self, device: DeviceRow, holds: Holds) -> Option<usize> {
-        self.places.get(&(device, holds)).copied()
+    /// The position of the row of `owner` on `device`.
+    pub fn place(&self, device: DeviceRow, owner: TimeOwner) -> Option<usize> {
+        self.places.get(&(device, owner)).copied()
     }
 
     /// The time that is judged, over all devices, nanoseconds.
@@ -102,7 +102,7 @@ impl Wall {
 
 impl<'a> Analysis<'a> {
     /// Whose every moment of the devices is.
-    pub fn wall(&self) -> &'a Wall {
+    pub fn breakdown(&self) -> &'a Breakdown {
         self.get()
     }
 }
@@ -112,7 +112,7 @@ fn of_device(
     time: Within<'_>,
     idle: &IdleGaps,
     position: usize,
-) -> Option<(DeviceWall, Vec<CutRow>)> {
+) -> Option<(DeviceBreakdown, Vec<CutRow>)> {
     let trace = analysis.trace;
     let device = DeviceRow(idle.devices[position].device);
     let process = trace.devices.get(device.index())?.process as usize;
@@ -125,8 +125,8 @@ fn of_device(
     rows.extend(idle_rows);
     rows.retain(|(row, _)| row.ns > 0 || row.events > 0);
     rows.iter_mut().for_each(|(row, _)| row.device = device);
-    rows.sort_by_key(|(row, _)| (std::cmp::Reverse(row.ns), row.holds));
-    Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
+    rows.sort_by_key(|(row, _)| (std::cmp::Reverse(row.ns), row.owner));
+    Some((DeviceBreakdown { device, whole_ns: spans.total_ns(), busy_ns }, rows))
 }
 
 /// What each piece of work has of the moments in `spans`.
@@ -144,7 +144,7 @@ fn work_rows(
         if EventKind::from_byte_is_work(trace.events.kind[row]) {
             let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row));
             sweep.until(start, &mut sums);
-            let at = sums.row(Holds::work(trace, row));
+            let at = sums.row(TimeOwner::work(trace, row));
             sums.seen(at, spans.contains(start), spans.within_ns(start, end), EventRow::known(row as u32));
             let op = trace.events.op[row];
             let mut open = Open { end, row: at, op, yields: false };
@@ -161,14 +161,14 @@ fn work_rows(
 
 /// What each reason of idleness has of them.
 fn idle_rows(analysis: &Analysis<'_>, spans: &Spans, cuts: &[i64], idle: &IdleGaps, position: usize) -> Vec<CutRow> {
-    let (trace, per) = (analysis.trace, analysis.frame().per);
+    let (trace, per) = (analysis.trace, analysis.analyzed().per);
     let visited = idle.visit(trace, position, 0, Sums::default, |sums, parts| {
         for part in parts {
             let ns = spans.within_ns(part.start_ns, part.end_ns());
             if ns > 0 {
                 let cause = part.cause_per(per);
-                let holds = Holds::Idle { cause, activity: part.activity, name: part.name };
-                let at = sums.row(holds);
+                let owner = TimeOwner::Idle { cause, activity: part.activity, name: part.name };
+                let at = sums.row(owner);
                 add_cut(sums, at, spans, cuts, (part.start_ns, part.end_ns()), ns);
                 sums.seen(at, true, ns, part.row);
             }

@@ -1,6 +1,6 @@
 //! What has how much of one device's time, while it is summed.
 
-use super::row::{CutRow, Holds, WallRow};
+use super::row::{CutRow, TimeOwner, BreakdownRow};
 use ridge_trace::{DeviceRow, EventRow};
 use rustc_hash::FxHashMap;
 
@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     rows: Vec<Sum>,
-    places: FxHashMap<Holds, usize>,
+    places: FxHashMap<TimeOwner, usize>,
     /// Rows that were asked for lately, by [`slot`]: millions of events are of a few things.
-    lately: Vec<Option<(Holds, usize)>>,
+    lately: Vec<Option<(TimeOwner, usize)>>,
 }
 
 /// Slots for rows that were asked for lately.
@@ -19,7 +19,7 @@ const SLOTS: usize = 256;
 /// A row, and what it has of each stretch that it has anything of, earliest first.
 #[derive(Debug)]
 struct Sum {
-    row: WallRow,
+    row: BreakdownRow,
     stretches: Vec<(usize, i64)>,
 }
 
@@ -33,25 +33,25 @@ impl Sum {
 }
 
 impl Sums {
-    /// The position of the row of what `holds`.
-    pub(super) fn row(&mut self, holds: Holds) -> usize {
+    /// The position of the row of `owner`.
+    pub(super) fn row(&mut self, owner: TimeOwner) -> usize {
         if self.lately.is_empty() {
             self.lately = vec![None; SLOTS];
         }
-        let slot = slot(holds);
+        let slot = slot(owner);
         match self.lately[slot] {
-            Some((known, at)) if known == holds => at,
+            Some((known, at)) if known == owner => at,
             _ => {
-                let at = self.looked_up(holds);
-                self.lately[slot] = Some((holds, at));
+                let at = self.looked_up(owner);
+                self.lately[slot] = Some((owner, at));
                 at
             }
         }
     }
 
-    fn looked_up(&mut self, holds: Holds) -> usize {
-        *self.places.entry(holds).or_insert_with(|| {
-            let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0, example: None };
+    fn looked_up(&mut self, owner: TimeOwner) -> usize {
+        *self.places.entry(owner).or_insert_with(|| {
+            let row = BreakdownRow { device: DeviceRow(0), owner, ns: 0, events: 0, longest_ns: 0, example: None };
             self.rows.push(Sum { row, stretches: Vec::new() });
             self.rows.len() - 1
         })
@@ -77,7 +77,7 @@ impl Sums {
     }
 
     fn merge_row(&mut self, later: Sum) {
-        let at = self.row(later.row.holds);
+        let at = self.row(later.row.owner);
         let sum = &mut self.rows[at];
         sum.row.ns = sum.row.ns.saturating_add(later.row.ns);
         sum.row.events += later.row.events;
@@ -102,10 +102,10 @@ impl Sums {
 }
 
 /// A number below [`SLOTS`] that is quick to make and seldom the same for two.
-fn slot(holds: Holds) -> usize {
-    let mixed = match holds {
-        Holds::Work { op, name, .. } => op.wrapping_mul(31).wrapping_add(name.0),
-        Holds::Idle { cause, name, .. } => name.map_or(0, |name| name.0).wrapping_mul(31) ^ (cause as u32),
+fn slot(owner: TimeOwner) -> usize {
+    let mixed = match owner {
+        TimeOwner::Work { op, name, .. } => op.wrapping_mul(31).wrapping_add(name.0),
+        TimeOwner::Idle { cause, name, .. } => name.map_or(0, |name| name.0).wrapping_mul(31) ^ (cause as u32),
     };
     mixed as usize % SLOTS
 }

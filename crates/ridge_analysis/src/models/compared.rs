@@ -1,14 +1,14 @@
-//! The time that captures are compared by: whole steps, and how it went from the first of them to the last.
+//! The time that captures are compared by: whole steps, from the first to the last.
 //!
 //! A step is *done* when its range and all device work that it caused have ended, and no earlier than the step before
 //! it. Its *period* is the time from there on since the step before was done: what a loop takes for one round, data
 //! loading included, also where the host runs ahead of its device. The first step warms up and only says when the
 //! second begins. Periods follow one another without gap or overlap, so what devices did in each adds up to the whole.
-//! Without marked steps it is the steady part of the capture ([`Frame`]), as one piece.
+//! Without marked steps it is the steady part of the capture ([`AnalyzedTime`]), as one piece.
 
-use super::wall::Within;
+use super::breakdown::Within;
 use crate::context::{Shared, Spans};
-use crate::{Analysis, Frame, IdleGaps, Need, Per, Steps, Wall};
+use crate::{Analysis, AnalyzedTime, IdleGaps, Need, Per, Steps, Breakdown};
 use ridge_trace::{StringId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -16,9 +16,9 @@ use rustc_hash::FxHashMap;
 /// as many steps as there are, so that what lasts longer than a step is seen between them.
 const MOST_STRETCHES: usize = 8;
 
-/// How the time went that captures are compared by.
+/// The time that captures are compared by.
 #[derive(Debug, Clone, Default)]
-pub struct Course {
+pub struct ComparedTime {
     /// What times are given per; `None` where there is no time to compare.
     pub per: Option<Per>,
     /// Steps or captures, summed over the devices that worked.
@@ -32,7 +32,7 @@ pub struct Course {
     /// What the program calls its steps.
     pub name: Option<StringId>,
     /// Whose every moment of it is.
-    pub wall: Wall,
+    pub breakdown: Breakdown,
 }
 
 /// Some successive steps on all devices.
@@ -54,10 +54,10 @@ struct Rounds {
     name: Option<StringId>,
 }
 
-impl Shared for Course {
-    const NEEDS: &'static [Need] = &[Need::of::<Steps>(), Need::of::<Frame>(), Need::of::<IdleGaps>()];
+impl Shared for ComparedTime {
+    const NEEDS: &'static [Need] = &[Need::of::<Steps>(), Need::of::<AnalyzedTime>(), Need::of::<IdleGaps>()];
 
-    fn make(analysis: &Analysis<'_>) -> Course {
+    fn make(analysis: &Analysis<'_>) -> ComparedTime {
         let rounds = rounds(analysis);
         let most = rounds.iter().max_by_key(|rounds| rounds.done_ns.len());
         let Some(most) = most.filter(|rounds| !rounds.done_ns.is_empty()) else { return of_capture(analysis) };
@@ -66,33 +66,33 @@ impl Shared for Course {
         let count = fewest.clamp(1, MOST_STRETCHES);
         let spans: Vec<Spans> = rounds.iter().map(Rounds::spans).collect();
         let cuts: Vec<Vec<i64>> = rounds.iter().map(|rounds| rounds.cuts(count)).collect();
-        let wall = Wall::within(analysis, Within { spans: &spans, cuts: &cuts });
+        let breakdown = Breakdown::within(analysis, Within { spans: &spans, cuts: &cuts });
         let mut stretches = vec![Stretch::default(); count];
-        for process in counted(analysis.trace, &wall, &spans) {
+        for process in counted(analysis.trace, &breakdown, &spans) {
             for (at, stretch) in stretches.iter_mut().enumerate() {
                 let (steps, ns) = rounds[process].stretch(at, count);
                 stretch.units += steps;
                 stretch.whole_ns = stretch.whole_ns.saturating_add(ns);
             }
         }
-        Course {
+        ComparedTime {
             per: Some(Per::Step),
             units: stretches.iter().map(|stretch| stretch.units).sum(),
             whole_ns: stretches.iter().fold(0, |sum, stretch| sum.saturating_add(stretch.whole_ns)),
             stretches,
             periods_ns: most.periods().collect(),
             name: most.name,
-            wall,
+            breakdown,
         }
     }
 }
 
-impl Course {
-    /// What the row of [`Course::wall`] at `row` has of each stretch, nanoseconds.
+impl ComparedTime {
+    /// What the row of [`ComparedTime::breakdown`] at `row` has of each stretch, nanoseconds.
     pub fn by_stretch(&self, row: usize) -> Vec<i64> {
-        match self.wall.stretches.get(row).filter(|parts| !parts.is_empty()) {
+        match self.breakdown.stretches.get(row).filter(|parts| !parts.is_empty()) {
             Some(parts) => parts.clone(),
-            None => self.wall.rows.get(row).map(|row| row.ns).into_iter().collect(),
+            None => self.breakdown.rows.get(row).map(|row| row.ns).into_iter().collect(),
         }
     }
 }
@@ -125,12 +125,12 @@ impl Rounds {
 }
 
 /// The processes whose time counts, once for each of their devices that worked; where none did, each that has steps.
-fn counted(trace: &Trace, wall: &Wall, spans: &[Spans]) -> Vec<usize> {
-    if wall.devices.is_empty() {
+fn counted(trace: &Trace, breakdown: &Breakdown, spans: &[Spans]) -> Vec<usize> {
+    if breakdown.devices.is_empty() {
         return (0..spans.len()).filter(|process| spans[*process].total_ns() > 0).collect();
     }
-    let process = |device: &crate::DeviceWall| Some(trace.devices.get(device.device.index())?.process as usize);
-    wall.devices.iter().filter_map(process).collect()
+    let process = |device: &crate::DeviceBreakdown| Some(trace.devices.get(device.device.index())?.process as usize);
+    breakdown.devices.iter().filter_map(process).collect()
 }
 
 /// When a step began, when the host ended it, when its work ended, nanoseconds; its name.
@@ -177,51 +177,51 @@ fn rounds(analysis: &Analysis<'_>) -> Vec<Rounds> {
 }
 
 /// The steady part of a capture without steps.
-fn of_capture(analysis: &Analysis<'_>) -> Course {
-    let frame = analysis.frame();
-    let wall = Wall::within(analysis, Within { spans: &frame.spans, cuts: &[] });
-    let whole_ns = wall.whole_ns();
+fn of_capture(analysis: &Analysis<'_>) -> ComparedTime {
+    let frame = analysis.analyzed();
+    let breakdown = Breakdown::within(analysis, Within { spans: &frame.spans, cuts: &[] });
+    let whole_ns = breakdown.whole_ns();
     if whole_ns == 0 {
-        return Course::default();
+        return ComparedTime::default();
     }
-    let units = wall.devices.len() as u64;
+    let units = breakdown.devices.len() as u64;
     let stretches = vec![Stretch { units, whole_ns }];
-    Course { per: Some(Per::Capture), units, whole_ns, stretches, wall, ..Course::default() }
+    ComparedTime { per: Some(Per::Capture), units, whole_ns, stretches, breakdown, ..ComparedTime::default() }
 }
 
 impl<'a> Analysis<'a> {
     /// The time that captures are compared by.
-    pub fn course(&self) -> &'a Course {
+    pub fn compared(&self) -> &'a ComparedTime {
         self.get()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Holds, Prepared};
+    use crate::{TimeOwner, Prepared};
     use expect_test::{Expect, expect};
 
     #[track_caller]
     fn check(text: &str, expected: Expect) {
         let trace = ridge_test::trace(text);
         let prepared = Prepared::with_sheets(&trace);
-        let course = prepared.analysis(&trace, &[]).course().clone();
-        let mut lines = format!("{} ns of {} units, periods {:?}\n", course.whole_ns, course.units, course.periods_ns);
-        for (at, row) in course.wall.rows.iter().enumerate() {
-            let what = match row.holds {
-                Holds::Work { name, .. } => trace.strings.get(name),
-                Holds::Idle { cause, .. } => cause.name(),
+        let compared = prepared.analysis(&trace, &[]).compared().clone();
+        let mut lines = format!("{} ns of {} units, periods {:?}\n", compared.whole_ns, compared.units, compared.periods_ns);
+        for (at, row) in compared.breakdown.rows.iter().enumerate() {
+            let what = match row.owner {
+                TimeOwner::Work { name, .. } => trace.strings.get(name),
+                TimeOwner::Idle { cause, .. } => cause.name(),
             };
-            let parts = course.by_stretch(at);
+            let parts = compared.by_stretch(at);
             assert_eq!(parts.iter().sum::<i64>(), row.ns, "{what}");
             lines += &format!("{what}: {parts:?}\n");
         }
         expected.assert_eq(&lines);
-        for (at, stretch) in course.stretches.iter().enumerate() {
-            let sum: i64 = (0..course.wall.rows.len()).map(|row| course.by_stretch(row)[at]).sum();
+        for (at, stretch) in compared.stretches.iter().enumerate() {
+            let sum: i64 = (0..compared.breakdown.rows.len()).map(|row| compared.by_stretch(row)[at]).sum();
             assert_eq!(sum, stretch.whole_ns);
         }
-        assert_eq!(course.stretches.iter().map(|stretch| stretch.whole_ns).sum::<i64>(), course.whole_ns);
+        assert_eq!(compared.stretches.iter().map(|stretch| stretch.whole_ns).sum::<i64>(), compared.whole_ns);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The time that is judged: the steps that the program marked but the first, else the steady part of the capture.
+//! The analyzed time: the marked steps except the first, otherwise the steady part of the capture.
 //!
-//! Start-up and the first compilation are paid once, so they say nothing of a program that runs for hours. Steps are
-//! taken with the time between them, where a loop reads its data and writes its results.
+//! Startup and the first compilation happen once, so they don't matter to a program that runs for hours. Steps include the
+//! time between them, in which a loop reads its data and writes its results.
 
 use crate::context::coverage::is_ours;
 use crate::context::{Shared, Spans, makes_programs, windows_of_processes};
@@ -29,9 +29,9 @@ impl Per {
     }
 }
 
-/// The time that is judged.
+/// The analyzed time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct AnalyzedTime {
     /// What shares and times are given per.
     pub per: Per,
     /// Steps in it, of the process that has most; 1 where none is marked.
@@ -42,15 +42,15 @@ pub struct Frame {
     pub compilation_ns: i64,
 }
 
-impl Shared for Frame {
+impl Shared for AnalyzedTime {
     const NEEDS: &'static [Need] = &[Need::of::<Steps>()];
 
-    fn make(analysis: &Analysis<'_>) -> Frame {
+    fn make(analysis: &Analysis<'_>) -> AnalyzedTime {
         of_steps(analysis).unwrap_or_else(|| steady(analysis.trace))
     }
 }
 
-impl Frame {
+impl AnalyzedTime {
     /// Its length in process `process`, nanoseconds.
     pub fn ns_of(&self, process: u32) -> i64 {
         self.spans.get(process as usize).map_or(0, Spans::total_ns)
@@ -67,7 +67,7 @@ impl Frame {
 ///
 /// A host that runs ahead begins a step while the device has work of the one before: then the step begins where that ends, so
 /// the time that is divided by the number of steps holds the work of no other.
-fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
+fn of_steps(analysis: &Analysis<'_>) -> Option<AnalyzedTime> {
     let trace = analysis.trace;
     let mut by_process: Vec<Vec<(i64, i64)>> = vec![Vec::new(); trace.processes.len()];
     for step in &analysis.steps().rows {
@@ -99,7 +99,7 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
         Spans::of([(begun, end)])
     });
     let spans: Vec<Spans> = spans.collect();
-    (count > 0).then_some(Frame { per: Per::Step, count, spans, compilation_ns: 0 })
+    (count > 0).then_some(AnalyzedTime { per: Per::Step, count, spans, compilation_ns: 0 })
 }
 
 /// The window of marked steps up to the end of what they queued, where most of the work comes after the last of them has returned: a
@@ -125,7 +125,7 @@ const QUEUED: i64 = 4;
 ///
 /// What compiles at the start and at the end sets the program up and looks at its results: where a stretch without most of it has
 /// most of the work, that stretch is judged.
-fn steady(trace: &Trace) -> Frame {
+fn steady(trace: &Trace) -> AnalyzedTime {
     let (mut compilation_ns, mut spans) = (0_i64, vec![Spans::default(); trace.processes.len()]);
     for windows in windows_of_processes(trace) {
         let mut left: Vec<(u32, Spans)> = Vec::new();
@@ -150,7 +150,7 @@ fn steady(trace: &Trace) -> Frame {
             };
         }
     }
-    Frame { per: Per::Capture, count: 1, spans, compilation_ns }
+    AnalyzedTime { per: Per::Capture, count: 1, spans, compilation_ns }
 }
 
 /// A time between two compilations.
@@ -259,7 +259,7 @@ fn compilations(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)>
 
 impl<'a> Analysis<'a> {
     /// The time that is judged.
-    pub fn frame(&self) -> &'a Frame {
+    pub fn analyzed(&self) -> &'a AnalyzedTime {
         self.get()
     }
 }
@@ -273,7 +273,7 @@ mod tests {
     fn frame(text: &str) -> (Per, u64, Vec<(i64, i64)>, i64) {
         let trace = ridge_test::trace(text);
         let prepared = Prepared::with_sheets(&trace);
-        let frame = prepared.analysis(&trace, &[]).frame().clone();
+        let frame = prepared.analysis(&trace, &[]).analyzed().clone();
         (frame.per, frame.count, frame.spans[0].as_slice().to_vec(), frame.compilation_ns)
     }
 
@@ -421,7 +421,7 @@ mod tests {
                500 +90 b",
         );
         let prepared = Prepared::with_sheets(&trace);
-        let frame = prepared.analysis(&trace, &[]).frame().clone();
+        let frame = prepared.analysis(&trace, &[]).analyzed().clone();
         let spans: Vec<Vec<(i64, i64)>> = frame.spans.iter().map(|spans| spans.as_slice().to_vec()).collect();
         assert_eq!(spans[1..], [vec![], vec![(400, 460)], vec![(500, 590)]]);
     }

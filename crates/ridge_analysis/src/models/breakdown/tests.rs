@@ -14,22 +14,22 @@ fn check(text: &str, expected: Expect) {
 fn check_with(text: &str, hlo: &[HloModule], expected: Expect) {
     let trace = ridge_test::trace(text);
     let prepared = Prepared::with_sheets(&trace);
-    let wall = prepared.analysis(&trace, hlo).wall().clone();
-    let line = |row: &WallRow| {
-        let what = match row.holds {
-            Holds::Work { name, .. } => trace.strings.get(name).to_owned(),
-            Holds::Idle { cause, activity, name } => {
+    let breakdown = prepared.analysis(&trace, hlo).breakdown().clone();
+    let line = |row: &BreakdownRow| {
+        let what = match row.owner {
+            TimeOwner::Work { name, .. } => trace.strings.get(name).to_owned(),
+            TimeOwner::Idle { cause, activity, name } => {
                 let name = name.map_or("", |name| trace.strings.get(name));
                 format!("idle: {}, {} {name}", cause.name(), activity.name())
             }
         };
         format!("{} × {what}: {}\n", row.events, row.ns)
     };
-    let lines: String = wall.rows.iter().map(line).collect();
-    let of_device = |device: &DeviceWall| format!("{} of {} busy\n", device.busy_ns, device.whole_ns);
-    expected.assert_eq(&(wall.devices.iter().map(of_device).collect::<String>() + &lines));
-    let sum: i64 = wall.rows.iter().map(|row| row.ns).sum();
-    assert_eq!(sum, wall.whole_ns());
+    let lines: String = breakdown.rows.iter().map(line).collect();
+    let of_device = |device: &DeviceBreakdown| format!("{} of {} busy\n", device.busy_ns, device.whole_ns);
+    expected.assert_eq(&(breakdown.devices.iter().map(of_device).collect::<String>() + &lines));
+    let sum: i64 = breakdown.rows.iter().map(|row| row.ns).sum();
+    assert_eq!(sum, breakdown.whole_ns());
 }
 
 #[test]

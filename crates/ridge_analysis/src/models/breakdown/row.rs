@@ -1,11 +1,11 @@
-//! What may have a moment of a device, and the moments of one thing.
+//! The owner of a moment of a device, and all moments of one owner.
 
 use crate::models::idle::{Activity, Cause};
 use ridge_trace::{DeviceRow, EventKind, EventRow, StringId, Trace};
 
-/// What has a moment of a device.
+/// The owner of a moment of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Holds {
+pub enum TimeOwner {
     /// Work of one operation and name.
     Work {
         /// Row of the operations table, or [`ridge_trace::NONE`].
@@ -26,21 +26,21 @@ pub enum Holds {
     },
 }
 
-impl Holds {
+impl TimeOwner {
     /// What the work at event `row` is.
-    pub fn work(trace: &Trace, row: usize) -> Holds {
+    pub fn work(trace: &Trace, row: usize) -> TimeOwner {
         let events = &trace.events;
-        Holds::Work { op: events.op[row], name: StringId(events.name[row]), kind: events.kind(row) }
+        TimeOwner::Work { op: events.op[row], name: StringId(events.name[row]), kind: events.kind(row) }
     }
 }
 
-/// The moments of one device that one thing has.
+/// The moments of one device with one owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WallRow {
+pub struct BreakdownRow {
     /// The device.
     pub device: DeviceRow,
-    /// What has them.
-    pub holds: Holds,
+    /// Their owner.
+    pub owner: TimeOwner,
     /// How much of the device's time it has, nanoseconds.
     pub ns: i64,
     /// Events that began in that time, or stretches of idle time.
@@ -52,7 +52,7 @@ pub struct WallRow {
     pub example: Option<EventRow>,
 }
 
-impl WallRow {
+impl BreakdownRow {
     /// One that is `ns` long was seen.
     pub(super) fn lengthen(&mut self, ns: i64, row: Option<EventRow>) {
         if ns > self.longest_ns {
@@ -62,4 +62,4 @@ impl WallRow {
 }
 
 /// A row, with what it has of each stretch between cuts, nanoseconds.
-pub(super) type CutRow = (WallRow, Vec<i64>);
+pub(super) type CutRow = (BreakdownRow, Vec<i64>);

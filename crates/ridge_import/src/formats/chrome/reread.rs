@@ -17,14 +17,14 @@ const MOST_LONG: u8 = 2;
 
 /// What may still be read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Patience {
+pub(super) struct RereadBudget {
     bytes: usize,
     long: u8,
 }
 
-impl Patience {
+impl RereadBudget {
     /// At the beginning of a file.
-    pub(super) const AT_FIRST: Patience = Patience { bytes: FREE, long: MOST_LONG };
+    pub(super) const AT_FIRST: RereadBudget = RereadBudget { bytes: FREE, long: MOST_LONG };
 
     /// `bytes` were passed for good.
     #[inline]
@@ -62,13 +62,13 @@ mod tests {
 
     #[test]
     fn what_is_read_again_is_paid_for_by_what_was_passed() {
-        let mut patience = Patience::AT_FIRST;
+        let mut budget = RereadBudget::AT_FIRST;
         let mut again = 0;
-        while patience.reads_again(patience.longest()) {
-            again += patience.longest();
+        while budget.reads_again(budget.longest()) {
+            again += budget.longest();
         }
-        assert!(again <= FREE && patience.longest() == SHORTEST);
-        patience.went_on(SHORTEST);
-        assert!(patience.reads_again(SHORTEST * LAPS) && !patience.reads_again(SHORTEST));
+        assert!(again <= FREE && budget.longest() == SHORTEST);
+        budget.went_on(SHORTEST);
+        assert!(budget.reads_again(SHORTEST * LAPS) && !budget.reads_again(SHORTEST));
     }
 }
