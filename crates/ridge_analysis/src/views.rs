@@ -4,7 +4,7 @@
 
 use crate::tables::{
     call, category, collective, compilation, copy, counter, idle, kernel, launch, layout, memory, metric, module, op,
-    operator, profile, range, rank, roofline, scope, source, step, track, transfers,
+    operator, profile, queue, range, rank, rate, roofline, scope, sequence, source, step, track, transfers,
 };
 use crate::view::{Topic, View};
 
@@ -16,6 +16,7 @@ pub static VIEWS: &[&View] = &[
     &collective::VIEW,
     &operator::VIEW,
     &operator::BY_SHAPES,
+    &sequence::VIEW,
     &layout::VIEW,
     &module::VIEW,
     &compilation::VIEW,
@@ -44,8 +45,10 @@ pub static VIEWS: &[&View] = &[
     &idle::BY_RANGE,
     &idle::BY_SOURCE,
     &idle::GAPS,
+    &queue::VIEW,
     &transfers::BY_DIRECTION,
     &transfers::BY_SIZE,
+    &rate::VIEW,
     &transfers::BY_CAUSE,
     &transfers::REPEATS,
     &transfers::LAYOUTS,
