@@ -14,6 +14,7 @@ pub mod elsewhere;
 pub mod event_facts;
 pub mod event_lines;
 pub mod frame;
+pub mod fused;
 pub mod hlo;
 pub mod idle;
 pub mod launches;

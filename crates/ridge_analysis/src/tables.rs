@@ -6,6 +6,7 @@ pub(crate) mod collective;
 pub(crate) mod compilation;
 pub(crate) mod copy;
 pub(crate) mod counter;
+pub(crate) mod fused;
 pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod kernel;

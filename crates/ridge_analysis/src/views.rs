@@ -3,8 +3,8 @@
 //! A new table is one file under `tables/` and one line here.
 
 use crate::tables::{
-    call, category, collective, compilation, copy, counter, idle, kernel, launch, layout, memory, metric, module, op,
-    operator, profile, queue, range, rank, rate, roofline, scope, sequence, source, step, track, transfers,
+    call, category, collective, compilation, copy, counter, fused, idle, kernel, launch, layout, memory, metric,
+    module, op, operator, profile, queue, range, rank, rate, roofline, scope, sequence, source, step, track, transfers,
 };
 use crate::view::{Topic, View};
 
@@ -17,6 +17,7 @@ pub static VIEWS: &[&View] = &[
     &operator::VIEW,
     &operator::BY_SHAPES,
     &sequence::VIEW,
+    &fused::VIEW,
     &layout::VIEW,
     &module::VIEW,
     &compilation::VIEW,

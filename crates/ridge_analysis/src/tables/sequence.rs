@@ -100,6 +100,14 @@ mod tests {
         let table =
             Prepared::with_sheets(&trace).analysis(&trace, &[]).table(Topic::Time, "sequence").expect("the view");
         let columns = ["operator", "calls", "kernels", "device_ns", "host_ns", "sequence", "before", "after", "within"];
-        expect![[r#""#]].assert_eq(&ridge_test::render(&table, &columns));
+        expect![[r#"
+            operator  calls  kernels  device_ns  host_ns  sequence      before  after  within
+            addmm     2      2        40         16       split → gemm  max     gemm   linear
+            block     1      2        25         30       gemm → norm   gemm    -      block
+            linear    1      1        20         10       gemm          gemm    norm   block
+            norm      1      1        5          10       norm          gemm    -      block
+            relu      1      1        3          4        max           gemm    split  relu
+        "#]]
+        .assert_eq(&ridge_test::render(&table, &columns));
     }
 }
