@@ -287,6 +287,34 @@ def call(args):
     }
 
     #[test]
+    fn files_that_pytorch_wrote() {
+        let folder = ridge_test::fixtures("inductor");
+        let names = FILES.map(|file| format!("forward.{file}"));
+        let read = |name: &String| Some((name.as_str(), std::fs::read_to_string(folder.join(name)).ok()?));
+        let files: Vec<(&str, String)> = names.iter().filter_map(read).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        expect![[r#"
+            cpp_fused_add_gelu_mean_pow_sin_sum_1 |  | net.py:12, net.py:13
+            cpp_fused_native_layer_norm_0 |  | net.py:11
+            extern_kernels.addmm | aten.t, aten.addmm | net.py:12
+        "#]]
+        .assert_eq(&told(&files));
+    }
+
+    #[test]
+    fn triton_kernels_say_in_a_trace_how_they_were_tuned() {
+        let path = ridge_test::real("kineto").join("mi300_torch_compile_triton.json.gz");
+        let bytes = std::fs::read(path).expect("a fixture");
+        let trace = import(&[Source { name: "trace.json.gz", bytes: &bytes }], None).expect("a trace").trace;
+        let mut told: Vec<String> = (trace.fused.iter())
+            .map(|fused| format!("{}: {}", trace.strings.get(fused.name), trace.strings.get(fused.config)))
+            .collect();
+        told.sort();
+        assert_eq!(told[0], "triton_poi_fused__unsafe_view_add_3: XBLOCK=512, 4 warps, 1 stage");
+        assert_eq!(told.len(), 4, "{told:?}");
+    }
+
+    #[test]
     fn files_of_other_programs_are_none() {
         for (head, expected) in [
             ("# AOT ID: ['3_backward']\n", true),

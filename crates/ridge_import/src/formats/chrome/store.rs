@@ -62,7 +62,8 @@ impl Store {
         for texts in &chunk.tuned {
             let texts = texts.map(name);
             if self.tuned.insert(texts) {
-                builder.fused.push(tuned(texts, builder));
+                let fused = tuned(texts, builder);
+                builder.fused.push(fused);
             }
         }
         let mut places = Vec::with_capacity(chunk.tracks.len());
