@@ -21,7 +21,7 @@ mod torch_snapshot;
 mod xplane;
 
 pub(crate) use hlo_dump::module;
-pub(crate) use inductor::Inductor;
+pub(crate) use inductor::tell_kernels;
 
 /// Every format, in the order the formats page lists them.
 pub static FORMATS: &[&dyn Format] = &[

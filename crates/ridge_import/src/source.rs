@@ -1,6 +1,6 @@
 //! What is read, and what reading makes of it: sources, an import in the making, a capture that was read.
 
-use crate::formats::Inductor;
+use crate::inductor::Inductor;
 use crate::note::{ImportNote, Severity};
 use ridge_hlo::HloModule;
 use ridge_trace::{StringId, Trace, TraceBuilder};

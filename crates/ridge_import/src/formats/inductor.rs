@@ -11,9 +11,7 @@ use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
 use ridge_redact::Redactor;
 use ridge_trace::{FusedKernel, StringId};
-use rustc_hash::FxHashMap;
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Files of the compiler of PyTorch.
 pub(super) struct InductorFiles;
@@ -81,126 +79,24 @@ fn graph_of(name: &str) -> &str {
     FILES.iter().find_map(|file| name.strip_suffix(file)).unwrap_or(name)
 }
 
-/// All that was read of the compiler's files.
-#[derive(Debug, Default)]
-pub(crate) struct Inductor {
-    graphs: BTreeMap<String, Graph>,
-}
-
-/// What the files of one graph say.
-#[derive(Debug, Default)]
-struct Graph {
-    /// The place in the program, `net.py:12`, of each node.
-    places: FxHashMap<String, String>,
-    /// The nodes and the operators of each kernel.
-    kernels: BTreeMap<String, Kernel>,
-}
-
-#[derive(Debug, Default)]
-struct Kernel {
-    nodes: BTreeSet<String>,
-    operators: String,
-}
-
-impl Graph {
-    /// `{"cppCodeToPost": {"triton_poi_fused_gelu_0:1": ["mul", "erf"]}}`: the number counts calls.
-    fn map(&mut self, text: &str) -> Result<(), String> {
-        let read: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        for (kernel, nodes) in read["cppCodeToPost"].as_object().into_iter().flatten() {
-            let kernel = kernel.rsplit_once(':').map_or(kernel.as_str(), |(name, _)| name);
-            let nodes = nodes.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-            self.kernels.entry(kernel.to_owned()).or_default().nodes.extend(nodes);
+/// Gives the trace what is known of its kernels.
+pub(crate) fn tell_kernels(import: &mut Import) {
+    for (name, graph) in &std::mem::take(&mut import.inductor).graphs {
+        if graph.kernels.is_empty() {
+            let message = "no kernels of this graph were given: they are in output_code.py beside it";
+            import.note(Severity::Info, name, None, 1, message.to_owned());
         }
-        Ok(())
-    }
-
-    /// `# File: net.py:12 in forward, code: …`, and below it the nodes: `mul: "f32[4]" = torch.ops.…`.
-    fn read_nodes(&mut self, text: &str) {
-        let mut place: Option<&str> = None;
-        for line in text.lines().map(str::trim) {
-            if let Some(said) = line.strip_prefix("# File: ") {
-                place = said.split(" in ").next().map(|place| place.split(", code:").next().unwrap_or(place));
-            } else if line.is_empty() || line.starts_with('#') || line.starts_with("def ") {
-                place = None;
-            } else if let (Some(place), Some(node)) = (place, assigned(line)) {
-                self.places.insert(node.to_owned(), place.to_owned());
-            }
-        }
-    }
-
-    /// Comments of each kernel stand before it is made, or before it is called.
-    fn read_code(&mut self, text: &str) {
-        let mut said = Kernel::default();
-        for line in text.lines().map(str::trim) {
-            if let Some(comment) = line.strip_prefix('#') {
-                said.hear(comment.trim());
-                continue;
-            }
-            if let Some(kernel) = made(line).or_else(|| called(line)) {
-                let known = self.kernels.entry(kernel.to_owned()).or_default();
-                known.nodes.append(&mut said.nodes);
-                if known.operators.is_empty() {
-                    known.operators = std::mem::take(&mut said.operators);
-                }
-            }
-            said = Kernel::default();
-        }
-    }
-}
-
-impl Kernel {
-    /// `Topologically Sorted Source Nodes: [y], Original ATen: [aten.gelu]`, or `  gelu => erf, mul`.
-    fn hear(&mut self, comment: &str) {
-        if let Some((_, operators)) = comment.split_once("Original ATen: [") {
-            self.operators = operators.trim_end_matches(']').to_owned();
-        } else if let Some((_, nodes)) = comment.split_once(" => ") {
-            self.nodes.extend(nodes.split(", ").map(|node| node.trim().to_owned()));
-        }
-    }
-}
-
-/// `name` of `name = …` and `name: type = …`.
-fn assigned(line: &str) -> Option<&str> {
-    let end = line.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')?;
-    let rest = line[end..].trim_start();
-    (end > 0 && (rest.starts_with(':') || rest.starts_with('='))).then_some(&line[..end])
-}
-
-/// The kernel that a line makes: `triton_poi_fused_0 = async_compile.triton(…`.
-fn made(line: &str) -> Option<&str> {
-    let name = assigned(line)?;
-    line[name.len()..].trim_start().strip_prefix("= async_compile.").map(|_| name)
-}
-
-/// The kernel that a line calls: `triton_poi_fused_0.run(…`, `cpp_fused_0(…`, `extern_kernels.mm(…`.
-fn called(line: &str) -> Option<&str> {
-    let name = line.split('(').next().filter(|name| name.len() < line.len())?;
-    let name = name.strip_suffix(".run").unwrap_or(name);
-    let is_one = name.starts_with("extern_kernels.") || name.starts_with("triton_") || name.starts_with("cpp_");
-    (is_one && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.".contains(letter))).then_some(name)
-}
-
-impl Inductor {
-    /// Gives the trace what is known of its kernels.
-    pub(crate) fn tell(self, import: &mut Import) {
-        for (name, graph) in &self.graphs {
-            if graph.kernels.is_empty() {
-                let message = "no kernels of this graph were given: they are in output_code.py beside it";
-                import.note(Severity::Info, name, None, 1, message.to_owned());
-            }
-            for (kernel, known) in &graph.kernels {
-                let places: BTreeSet<&str> =
-                    known.nodes.iter().filter_map(|node| graph.places.get(node)).map(String::as_str).collect();
-                let mut lines: Vec<&str> = places.into_iter().collect();
-                lines.sort_by_key(|place| {
-                    place.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>().unwrap_or(0)))
-                });
-                lines.truncate(MOST_LINES);
-                let fused =
-                    [kernel, &known.operators, &lines.join(", ")].map(|text| import.builder.strings.intern(text));
-                let [name, operators, lines] = fused;
-                import.builder.fused.push(FusedKernel { name, operators, lines, config: StringId::default() });
-            }
+        for (kernel, known) in &graph.kernels {
+            let places: BTreeSet<&str> =
+                known.nodes.iter().filter_map(|node| graph.places.get(node)).map(String::as_str).collect();
+            let mut lines: Vec<&str> = places.into_iter().collect();
+            lines.sort_by_key(|place| {
+                place.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>().unwrap_or(0)))
+            });
+            lines.truncate(MOST_LINES);
+            let fused = [kernel, &known.operators, &lines.join(", ")].map(|text| import.builder.strings.intern(text));
+            let [name, operators, lines] = fused;
+            import.builder.fused.push(FusedKernel { name, operators, lines, config: StringId::default() });
         }
     }
 }
@@ -290,7 +186,11 @@ def call(args):
     fn files_that_pytorch_wrote() {
         let folder = ridge_test::fixtures("inductor");
         let names = FILES.map(|file| format!("forward.{file}"));
-        let read = |name: &String| Some((name.as_str(), std::fs::read_to_string(folder.join(name)).ok()?));
+        // Here they are no programs.
+        let read = |name: &String| {
+            let text = std::fs::read_to_string(folder.join(name.replace(".py", ".txt"))).ok()?;
+            Some((name.as_str(), text))
+        };
         let files: Vec<(&str, String)> = names.iter().filter_map(read).collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         expect![[r#"
