@@ -39,11 +39,11 @@ impl Graph {
         Ok(())
     }
 
-    /// `# File: net.py:12 in forward, code: …`, and below it the nodes: `mul: "f32[4]" = torch.ops.…`.
+    /// `# File: net.py:12 in forward, code: …`, of gradients `# Backward of forward node: File: …`, and below it the nodes: `mul: "f32[4]" = torch.ops.…`.
     pub(crate) fn read_nodes(&mut self, text: &str) {
         let mut place: Option<&str> = None;
         for line in text.lines().map(str::trim) {
-            if let Some(said) = line.strip_prefix("# File: ") {
+            if let Some((_, said)) = line.strip_prefix('#').and_then(|comment| comment.split_once(" File: ")) {
                 place = said.split(" in ").next().map(|place| place.split(", code:").next().unwrap_or(place));
             } else if line.is_empty() || line.starts_with('#') || line.starts_with("def ") {
                 place = None;

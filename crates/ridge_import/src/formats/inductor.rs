@@ -152,7 +152,7 @@ def call(args):
     def forward(self, x):
         # File: net.py:12 in forward, code: y = gelu(x)
         mul: \"f32[4]\" = torch.ops.aten.mul.Tensor(x, 0.5)
-        # File: net.py:9 in other, code: z
+        # Backward of forward node: File: net.py:9 in other, code: z
         erf = torch.ops.aten.erf.default(mul);  mul = None
 
         add = 3
