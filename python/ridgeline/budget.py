@@ -13,6 +13,7 @@ import statistics
 from collections import deque
 
 from .memory import allocated_bytes, resident_bytes
+from .processors import Contention
 from .tracer import EventCosts
 
 #: What the first window may cost however short the program has run, in seconds.
@@ -50,6 +51,7 @@ class TraceBudget:
         self._began = began
         self._spent_s = 0.0
         self._cost_per_byte = costs.per_held_byte_s
+        self._contention = Contention()
         self._windows = 0
         self._tolerance = 1
         self._resident = self._allocated = self._grown = 0
@@ -68,7 +70,8 @@ class TraceBudget:
 
     def is_used_up(self, now: float) -> bool:
         """Whether what the running capture holds would cost more than there is."""
-        most = max(self._left_s(now) / self._cost_per_byte, _LEAST_GROWTH) * self._tolerance
+        cost_per_byte = self._cost_per_byte * self._contention.factor()
+        most = max(self._left_s(now) / cost_per_byte, _LEAST_GROWTH) * self._tolerance
         most = min(most, _MOST_GROWTH)
         grown = resident_bytes() - self._resident
         # Where it grows slowly, it need not be looked at often.
@@ -86,12 +89,13 @@ class TraceBudget:
 
     def written(self, seconds: float, size: int) -> None:
         """A part of `size` bytes was written in `seconds`."""
-        costs = self._costs
-        cost = seconds + size / costs.bytes_per_event * costs.per_event_s + size * costs.per_packed_byte_s
+        costs, contention = self._costs, self._contention.factor()
+        elsewhere = size / costs.bytes_per_event * costs.per_event_s + size * costs.per_packed_byte_s
+        cost = seconds + elsewhere * contention
         self._spent_s += cost
         held = size * costs.held_per_written
         if held > _LEAST_GROWTH:
-            self._cost_per_byte = cost / held
+            self._cost_per_byte = cost / held / contention
 
     def goes_on(self, now: float) -> bool:
         """Whether there is something left for the window that a part was written of: memory may have grown for other reasons."""

@@ -67,6 +67,7 @@ class Session:
         self._sampler: Sampler | None = None
         if config.get("samples"):
             self._sampler = Sampler(self._out / "samples" / f"{tracer.library}{self.suffix}.jsonl")
+        self._watching_s: Callable[[], float] = lambda: 0.0
         self._live = Live(lambda: self.schedule.steps_seen)
         self._lock = threading.RLock()
         self._busy_thread: int | None = None
@@ -179,6 +180,7 @@ class Session:
             if self._sampler is not None:
                 self.parts.run("samples", self._sampler.stop)
                 self._piece.add_time("samples_s", self._sampler.cost_s)
+                self._piece.add_time("watching_s", self._watching_s())
             self._say_why_nothing()
             self._keep_sources()
             self._is_over = True
@@ -221,10 +223,11 @@ class Session:
             self._sampler.let_go()
         self._piece.let_go()
 
-    def tell_with_samples(self, told: Callable[[], dict[str, Any]]) -> None:
-        """Write what `told()` gives into the file of samples."""
+    def tell_with_samples(self, told: Callable[[], dict[str, Any]], *, cost_s: Callable[[], float]) -> None:
+        """Write what `told()` gives into the file of samples; finding it out took `cost_s()` seconds in all."""
         if self._sampler is not None:
             self._sampler.told = told
+            self._watching_s = cost_s
 
     @property
     def is_tracing(self) -> bool:

@@ -60,7 +60,7 @@ def hook_torch(torch: Any, session: Session, config: dict[str, Any], piece: Piec
 def _watch(torch: Any, session: Session) -> None:
     watch = TorchWatch(torch)
     watch.start()
-    session.tell_with_samples(watch.told)
+    session.tell_with_samples(watch.told, cost_s=lambda: watch.cost_s)
 
 
 def _hook_gpu(torch: Any, session: Session, snapshots: AllocatorSnapshots, piece: Piece, *, waits: bool) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from ctypes import string_at
 from typing import Any
 
@@ -27,11 +28,15 @@ _MOST_BYTES, _MOST_CALLS, _MOST_KNOWN = 1 << 23, 256, 1 << 10
 
 
 class TorchFunctions:
-    """Hears calls; `again` is told of each: the function's name, and whether it had its argument before."""
+    """Hears calls; `again` is told of each: the function's name, and whether it had its argument before.
 
-    def __init__(self, torch: Any, again: Callable[[str, bool], None]) -> None:
+    `looking` is entered around a look, takes its time, keeps exceptions in, and gives False where there is to be none.
+    """
+
+    def __init__(self, torch: Any, again: Callable[[str, bool], None], looking: Callable[[], AbstractContextManager[bool]]) -> None:
         self._torch = torch
         self._again = again
+        self._looking = looking
         self._known: set[tuple[Any, ...]] = set()
 
     def start(self) -> None:
@@ -65,22 +70,23 @@ class TorchFunctions:
         setattr(module, name, called)
 
     def _look(self, name: str, arguments: Any, others: dict[Any, Any]) -> None:
-        try:
-            if not arguments or not isinstance(array := arguments[0], self._torch.Tensor):
-                return
-            if array.numel() < _LEAST_NUMBERS or (array.requires_grad and self._torch.is_grad_enabled()):
-                return
-            content = self._content(array)
-            if content is None or any(isinstance(value, self._torch.Tensor) for value in others.values()):
-                return
-            key = (name, tuple(array.shape), array.dtype, content, repr(others))
-            is_known = key in self._known
-            if not is_known and len(self._known) < _MOST_KNOWN:
-                self._known.add(key)
-            self._again(name, is_known)
-        except Exception:
-            # A program must not fail because it is watched.
+        with self._looking() as looks:
+            if looks:
+                self._compare(name, arguments, others)
+
+    def _compare(self, name: str, arguments: Any, others: dict[Any, Any]) -> None:
+        if not arguments or not isinstance(array := arguments[0], self._torch.Tensor):
             return
+        if array.numel() < _LEAST_NUMBERS or (array.requires_grad and self._torch.is_grad_enabled()):
+            return
+        content = self._content(array)
+        if content is None or any(isinstance(value, self._torch.Tensor) for value in others.values()):
+            return
+        key = (name, tuple(array.shape), array.dtype, content, repr(others))
+        is_known = key in self._known
+        if not is_known and len(self._known) < _MOST_KNOWN:
+            self._known.add(key)
+        self._again(name, is_known)
 
     def _content(self, array: Any) -> int | None:
         """A number for all bytes of an array, read where they lie; None where they cannot be, or are too many."""

@@ -9,8 +9,11 @@ Inside of programs that `torch.compile` has compiled nothing is watched.
 from __future__ import annotations
 
 import functools
+import time
 import weakref
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ctypes import c_int32, c_int64, string_at
 from typing import Any
 
@@ -47,6 +50,9 @@ _MOST_MODULES, _MOST_EXAMPLES, _MOST_BYTES, _MOST_COMPARED = 8, 1 << 16, 1 << 22
 #: Failures after which watching ends.
 _MOST_FAILURES = 3
 
+#: What watching may take of the program's time, and in seconds however short it runs: calls beyond are not looked at.
+_MOST_SHARE, _LEAST_COST_S = 0.02, 0.25
+
 #: Names that are kept of arrays.
 _MOST_NAMES = 3
 
@@ -59,7 +65,9 @@ class TorchWatch:
         self._own = OwnFiles()
         self._calls = 0
         self._failures = 0
-        self._compiles = False
+        self._began = time.perf_counter()
+        #: Time that looking took, in seconds.
+        self.cost_s = 0.0
         self._inputs: dict[tuple[Any, ...], _Input] = {}
         self._repeated: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._examples: dict[int, _Examples] = {}
@@ -89,14 +97,37 @@ class TorchWatch:
 
         @functools.wraps(compile_)
         def compiles(*args: Any, **kwargs: Any) -> Any:
-            # What is compiled depends on the hooks that there are, so they stay.
-            self._compiles = True
+            # What is compiled depends on the hooks that there are, and PyTorch warns of them.
+            self._stop_hearing()
             return compile_(*args, **kwargs)
 
         self._torch.compile = compiles
         self._hear_clearing()
         self._hear_loaders()
-        TorchFunctions(self._torch, self._called).start()
+        TorchFunctions(self._torch, self._called, self._looking).start()
+
+    def _stop_hearing(self) -> None:
+        hook, self._hook = self._hook, None
+        if hook is not None:
+            hook.remove()
+
+    @property
+    def _may_look(self) -> bool:
+        return self.cost_s <= _LEAST_COST_S + _MOST_SHARE * (time.perf_counter() - self._began)
+
+    @contextmanager
+    def _looking(self) -> Iterator[bool]:
+        """Take the time of a look; gives False where all of them took too long already. No exception leaves it."""
+        if self._failures >= _MOST_FAILURES or not self._may_look:
+            yield False
+            return
+        began = time.perf_counter()
+        try:
+            yield True
+        except Exception:
+            self._failures += 1
+        finally:
+            self.cost_s += time.perf_counter() - began
 
     def _hear_clearing(self) -> None:
         optimizer, watch = self._torch.optim.Optimizer, self
@@ -124,15 +155,15 @@ class TorchWatch:
         DataLoader._get_iterator = starts
 
     def _starts_workers(self, loader: Any) -> None:
-        if self._failures >= _MOST_FAILURES or not loader.num_workers or len(self._passes) >= _MOST_MODULES:
+        if not loader.num_workers or len(self._passes) >= _MOST_MODULES:
             return
-        try:
-            frame = self._frame()
-            entry = self._passes.setdefault((loader.num_workers, *(frame or ())), {"workers": loader.num_workers, "passes": 0})
-            entry["passes"] += 1
-            entry["frame"] = frame
-        except Exception:
-            self._failures += 1
+        with self._looking() as looks:
+            if looks:
+                frame = self._frame()
+                key = (loader.num_workers, *(frame or ()))
+                entry = self._passes.setdefault(key, {"workers": loader.num_workers, "passes": 0})
+                entry["passes"] += 1
+                entry["frame"] = frame
 
     def told(self) -> dict[str, Any]:
         """What was seen, for the file of samples; empty where nothing was."""
@@ -160,20 +191,20 @@ class TorchWatch:
             return
         self._calls += 1
         if self._calls > _MOST_CALLS or self._failures >= _MOST_FAILURES:
-            hook, self._hook = self._hook, None
-            if not self._compiles:
-                hook.remove()
+            self._stop_hearing()
             return
-        try:
-            if isinstance(module, self._torch.nn.Embedding):
-                self._look_at_indices(module, inputs)
-                return
-            if not (module.training and self._torch.is_grad_enabled()):
-                self._look_at_inputs(module, inputs)
-            if self._torch.is_grad_enabled() and self._steps < _STEP and len(self._trained) < _MOST_INPUTS:
-                self._trained.setdefault(id(module), weakref.ref(module))
-        except Exception:
-            self._failures += 1
+        with self._looking() as looks:
+            if looks:
+                self._look_at_call(module, inputs)
+
+    def _look_at_call(self, module: Any, inputs: Any) -> None:
+        if isinstance(module, self._torch.nn.Embedding):
+            self._look_at_indices(module, inputs)
+            return
+        if not (module.training and self._torch.is_grad_enabled()):
+            self._look_at_inputs(module, inputs)
+        if self._torch.is_grad_enabled() and self._steps < _STEP and len(self._trained) < _MOST_INPUTS:
+            self._trained.setdefault(id(module), weakref.ref(module))
 
     def _look_at_inputs(self, module: Any, inputs: Any) -> None:
         arrays = [value for value in inputs if isinstance(value, self._torch.Tensor)]
@@ -247,28 +278,27 @@ class TorchWatch:
         return found and [found["file"], found["line"], found["function"], ""]
 
     def _stepped(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        if self._torch.compiler.is_compiling() or self._failures >= _MOST_FAILURES:
+        if self._torch.compiler.is_compiling():
             return
-        try:
-            self._steps += 1
-            if optimizer not in self._optimizers:
+        self._steps += 1
+        with self._looking() as looks:
+            # Which arrays optimizers have is always needed: those of one that was not heard would seem to be read by none.
+            if optimizer not in self._optimizers and self._failures < _MOST_FAILURES:
                 self._optimizers.add(optimizer)
                 self._stepped_ids |= {id(array) for group in optimizer.param_groups for array in group["params"]}
-            if self._steps == _STEP:
-                self._look_at_gradients()
-            self._clearing_of(optimizer).steps(optimizer)
-        except Exception:
-            self._failures += 1
+            if looks:
+                if self._steps == _STEP:
+                    self._look_at_gradients()
+                self._clearing_of(optimizer).steps(optimizer)
 
     def _clears(self, optimizer: Any) -> None:
-        if self._torch.compiler.is_compiling() or self._failures >= _MOST_FAILURES:
+        if self._torch.compiler.is_compiling():
             return
-        try:
-            clearing = self._clearing_of(optimizer)
-            if clearing.clears(optimizer) and clearing.frame is None:
-                clearing.frame = self._frame()
-        except Exception:
-            self._failures += 1
+        with self._looking() as looks:
+            if looks:
+                clearing = self._clearing_of(optimizer)
+                if clearing.clears(optimizer) and clearing.frame is None:
+                    clearing.frame = self._frame()
 
     def _clearing_of(self, optimizer: Any) -> _Clearing:
         if optimizer not in self._clearing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ridgeline import budget
+from ridgeline import budget, processors
 from ridgeline.budget import StepTimes, TraceBudget
 from ridgeline.jax_tracer import JaxTracer
 
@@ -18,6 +18,8 @@ class Memory:
         self.resident = self.allocated = 0
         monkeypatch.setattr(budget, "resident_bytes", lambda: self.resident)
         monkeypatch.setattr(budget, "allocated_bytes", lambda: self.allocated)
+        monkeypatch.setattr(processors, "_counts", lambda: self.counts)
+        self.counts: tuple[int, int] | None = None
 
     def grow(self, *, events: int = 0, data: int = 0) -> None:
         """The capture holds `events` bytes more, the program `data` bytes."""
@@ -44,6 +46,18 @@ def test_a_capture_ends_when_writing_it_would_cost_more_than_there_is(memory: Me
     memory.grow(events=30 * MEGABYTE)
     assert spent.is_used_up(1.0)
     assert not spent.is_used_up(60.0), "a program that ran for a minute may pay more"
+
+
+def test_a_machine_that_others_use_writes_less(memory: Memory) -> None:
+    spent = begun(0.2)
+    memory.grow(events=30 * MEGABYTE)
+    assert not spent.is_used_up(1.0)
+    memory.counts = (1_000_000_000, 3_000_000_000)
+    assert spent.is_used_up(1.0), "all that is written takes four times as long"
+    memory.counts = (1_001_000_000, 9_000_000_000)
+    assert spent.is_used_up(1.0), "a thread that hardly ran says nothing new"
+    memory.counts = (2_000_000_000, 3_000_000_000)
+    assert not spent.is_used_up(1.0)
 
 
 def test_data_of_the_program_is_no_capture(memory: Memory) -> None:

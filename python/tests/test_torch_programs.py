@@ -61,5 +61,7 @@ def test_a_program_and_its_slower_sister(tmp_path: Path, program: str) -> None:
     assert (loud[0] if loud else None) in allowed, loud
     compared = ["--before", *sides["before"], "--after", *sides["after"], "--causes", "never", "-f", "json"]
     found = json.loads(ridgeline("diff", *compared))
+    if found["verdict"]["state"] == "cannot judge" and os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1):
+        pytest.skip("others use the processors, and the runs of one program differ more than the change")
     assert found["verdict"]["state"] == "slower", found["verdict"]
     assert found["changes"][0]["after_ns"] > found["changes"][0]["before_ns"]

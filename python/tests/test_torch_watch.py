@@ -312,3 +312,29 @@ def test_workers_that_each_pass_starts_are_counted(keeps: str, told: list[list[i
     """
     )
     assert [[entry["workers"], entry["passes"]] for entry in seen.get("restarted_workers", [])] == told
+
+
+def test_pytorch_warns_of_no_hooks_in_compiled_programs() -> None:
+    watched(
+        """
+    import warnings
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = torch.compile(torch.nn.Linear(4, 4), backend="eager")
+        model(torch.randn(2, 4))
+    assert not [warning for warning in told if "global hooks" in str(warning.message)], told
+    """
+    )
+
+
+def test_looking_ends_where_it_took_too_long() -> None:
+    told = watched(
+        ENCODER
+        + """
+    watch.cost_s = 1000.0
+    with torch.no_grad():
+        for _ in range(10):
+            model(pictures)
+    """
+    )
+    assert told == {}

@@ -3,8 +3,8 @@
 //! A new table is one file under `tables/` and one line here.
 
 use crate::tables::{
-    call, category, collective, compilation, copy, counter, idle, kernel, launch, layout, memory, metric, module, op,
-    operator, profile, range, rank, roofline, scope, source, step, track, transfers,
+    call, category, collective, compilation, copy, counter, fused, idle, kernel, launch, layout, memory, metric,
+    module, op, operator, profile, queue, range, rank, rate, roofline, scope, sequence, source, step, track, transfers,
 };
 use crate::view::{Topic, View};
 
@@ -16,6 +16,8 @@ pub static VIEWS: &[&View] = &[
     &collective::VIEW,
     &operator::VIEW,
     &operator::BY_SHAPES,
+    &sequence::VIEW,
+    &fused::VIEW,
     &layout::VIEW,
     &module::VIEW,
     &compilation::VIEW,
@@ -44,8 +46,10 @@ pub static VIEWS: &[&View] = &[
     &idle::BY_RANGE,
     &idle::BY_SOURCE,
     &idle::GAPS,
+    &queue::VIEW,
     &transfers::BY_DIRECTION,
     &transfers::BY_SIZE,
+    &rate::VIEW,
     &transfers::BY_CAUSE,
     &transfers::REPEATS,
     &transfers::LAYOUTS,

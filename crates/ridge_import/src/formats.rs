@@ -8,6 +8,7 @@ use crate::source::{HEAD_BYTES, Source};
 mod chrome;
 mod graph_annotations;
 mod hlo_dump;
+mod inductor;
 mod memory_timeline;
 mod monitor;
 mod ncu;
@@ -20,6 +21,7 @@ mod torch_snapshot;
 mod xplane;
 
 pub(crate) use hlo_dump::module;
+pub(crate) use inductor::tell_kernels;
 
 /// Every format, in the order the formats page lists them.
 pub static FORMATS: &[&dyn Format] = &[
@@ -35,6 +37,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &torch_snapshot::TorchSnapshot,
     &memory_timeline::MemoryTimeline,
     &graph_annotations::GraphAnnotations,
+    &inductor::InductorFiles,
     &monitor::Monitor,
 ];
 

@@ -195,6 +195,7 @@ fn finish(mut import: Import) -> Imported {
     kernels::attribute(&mut import);
     graphs::attribute(&mut import);
     graph_captures::attribute(&mut import);
+    formats::tell_kernels(&mut import);
     ranks::align(&mut import);
     import.builder.recorder_names = recorder::names(&import.builder.strings);
     // What the compilers of modules call their kernels was compared as they write it.

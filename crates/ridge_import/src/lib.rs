@@ -25,6 +25,7 @@ mod formats;
 mod graph_captures;
 mod graphs;
 mod import;
+mod inductor;
 mod note;
 mod packed;
 mod parquet;

@@ -1,5 +1,6 @@
 //! What is read, and what reading makes of it: sources, an import in the making, a capture that was read.
 
+use crate::inductor::Inductor;
 use crate::note::{ImportNote, Severity};
 use ridge_hlo::HloModule;
 use ridge_trace::{StringId, Trace, TraceBuilder};
@@ -91,6 +92,8 @@ pub struct Import {
     pub(crate) graph_work: Vec<GraphWork>,
     /// What files say of nodes of CUDA graphs.
     pub(crate) graph_annotations: Vec<Annotations>,
+    /// What files of PyTorch's compiler say of the kernels that it made.
+    pub(crate) inductor: Inductor,
     /// Whether there is more than one source.
     pub(crate) is_one_of_several: bool,
     /// Work of launches of CUDA graphs, where there is more than one source.

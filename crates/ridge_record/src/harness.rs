@@ -53,6 +53,7 @@ const FILES: &[PackageFile] = package_files![
     "modules.py",
     "own_files.py",
     "own_traces.py",
+    "processors.py",
     "profiler.py",
     "provided.py",
     "range_tracer.py",

@@ -325,6 +325,8 @@ fn overhead(pieces: &Pieces, unrecorded_wall: Option<Duration>) -> Overhead {
         modules: time(piece, "modules_s"),
         module_forms: seconds(&piece.content["module_forms_s"]),
         memory: time(piece, "memory_s"),
+        samples: time(piece, "samples_s"),
+        watching: time(piece, "watching_s"),
         unrecorded_wall,
     };
     let most = pieces.pieces.iter().map(of).max_by_key(|overhead| overhead.harness);
@@ -346,6 +348,8 @@ fn overhead_json(overhead: &Overhead, wall: Duration) -> Value {
         "modules_s": secs(overhead.modules),
         "module_forms_s": secs(overhead.module_forms),
         "memory_s": secs(overhead.memory),
+        "samples_s": secs(overhead.samples),
+        "watching_s": secs(overhead.watching),
         "unrecorded_wall_s": overhead.unrecorded_wall.map(secs),
         "added_wall_s": overhead.unrecorded_wall.map(|plain| secs(wall) - secs(plain)),
     })

@@ -139,6 +139,10 @@ pub struct Overhead {
     pub module_forms: Duration,
     /// Writing device memory profiles.
     pub memory: Duration,
+    /// Looking where Python stands, now and then.
+    pub samples: Duration,
+    /// Watching what PyTorch's modules and optimizers are given.
+    pub watching: Duration,
     /// Wall time of the same program without the recorder, where that was measured.
     pub unrecorded_wall: Option<Duration>,
 }

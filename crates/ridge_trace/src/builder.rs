@@ -10,7 +10,7 @@ mod tests;
 pub use bounds::OutOfBounds;
 
 use crate::event::{Attribution, EventKind, Events, NONE};
-use crate::framework_tables::{Backward, Collective, OperatorShape};
+use crate::framework_tables::{Backward, Collective, FusedKernel, OperatorShape};
 use crate::links::link_by_correlation;
 use crate::memory::Memory;
 use crate::nesting::nest;
@@ -210,6 +210,8 @@ pub struct TraceBuilder {
     pub steps: Vec<Step>,
     /// Operator shapes that operators refer to.
     pub operator_shapes: Vec<OperatorShape>,
+    /// Kernels that a compiler of a framework made of operators.
+    pub fused: Vec<FusedKernel>,
     /// Collectives; `event` is a raw row until the trace is finished.
     pub collectives: Vec<Collective>,
     /// Operators of the backward pass; both rows are raw ones until the trace is finished.
@@ -440,6 +442,7 @@ impl TraceBuilder {
             profiles: self.profiles,
             steps: self.steps,
             operator_shapes: self.operator_shapes,
+            fused: self.fused,
             collectives: self.collectives,
             backwards: self.backwards,
             recorded: self.recorded,

@@ -46,6 +46,19 @@ pub struct Backward {
     pub forward: u32,
 }
 
+/// A kernel that a compiler of a framework made of operators: what a trace or the compiler's own files say of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct FusedKernel {
+    /// Its name, as its events have it.
+    pub name: StringId,
+    /// How it was tuned (`XBLOCK=2,R0_BLOCK=2048, 8 warps, 1 stage`), or the empty string.
+    pub config: StringId,
+    /// The operators in it (`aten.gelu, aten.mul`), or the empty string.
+    pub operators: StringId,
+    /// The lines of the program that it computes (`net.py:12, net.py:13`), or the empty string.
+    pub lines: StringId,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

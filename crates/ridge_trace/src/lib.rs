@@ -41,7 +41,7 @@ mod trace;
 pub use arrow_view::{event_batch, track_batch};
 pub use builder::{EventSlices, NewEvent, OutOfBounds, RecorderNames, TraceBuilder};
 pub use event::{Attribution, EventKind, Events, NONE};
-pub use framework_tables::{Backward, Collective, OperatorShape};
+pub use framework_tables::{Backward, Collective, FusedKernel, OperatorShape};
 pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEvents, Stacks};
 pub use nesting::nest;
 pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};

@@ -1,7 +1,7 @@
 //! The finished trace and the questions every analysis asks of it.
 
 use crate::event::{EventKind, Events, NONE};
-use crate::framework_tables::{Backward, Collective, OperatorShape};
+use crate::framework_tables::{Backward, Collective, FusedKernel, OperatorShape};
 use crate::memory::Memory;
 use crate::profiles::KernelProfiles;
 use crate::python::PythonSamples;
@@ -47,6 +47,8 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// What framework operators were called with.
     pub operator_shapes: Vec<OperatorShape>,
+    /// Kernels that a compiler of a framework made of operators.
+    pub fused: Vec<FusedKernel>,
     /// Collectives by event row.
     pub collectives: Vec<Collective>,
     /// Operators of the backward pass by event row.

@@ -4,8 +4,8 @@ use crate::answer::Refusal;
 use crate::page::Page;
 use crate::request::{Request, number};
 use crate::tables;
-use ridgeline::trace::StringId;
-use ridgeline::{Chart, ChartPoint};
+use ridgeline::trace::{EventKind, StringId};
+use ridgeline::{Chart, ChartPoint, OverTime};
 use serde_json::{Value, json};
 
 /// Points of a series where no level was asked for.
@@ -60,6 +60,11 @@ pub(crate) fn counter(page: &Page, id: &str, request: &Request) -> Result<Value,
     let absent = || Refusal::absent(format!("no counter is called `{id}`"));
     let mut samples = match id.split('-').collect::<Vec<_>>()[..] {
         ["sample", device, metric] => sampled(page, number("the device", device)?, number("the metric", metric)?),
+        ["queue", track] => over_time(page, None, OverTime::Queue(number("the track", track)?)),
+        ["rate", device, kind] => {
+            let kind = OverTime::Rate(EventKind::from_byte(number("the kind", kind)?));
+            over_time(page, Some(number("the device", device)?), kind)
+        }
         ["memory", at] => page.session().memory_samples(number("the allocator", at)?).ok_or_else(absent)?,
         _ => return Err(absent()),
     };
@@ -81,6 +86,12 @@ pub(crate) fn counter(page: &Page, id: &str, request: &Request) -> Result<Value,
     let points: Vec<Value> =
         points.into_iter().map(|(start, least, most, last)| json!([start, least, most, last])).collect();
     Ok(json!({ "id": id, "level": level, "point": ["start_ns", "least", "most", "last"], "points": points }))
+}
+
+fn over_time(page: &Page, device: Option<u32>, of: OverTime) -> Vec<(i64, f64)> {
+    let lines = page.session().over_time().into_iter();
+    let found = lines.filter(|line| line.of == of && device.is_none_or(|device| line.device.0 == device));
+    found.flat_map(|line| line.line.changes.iter().copied()).collect()
 }
 
 fn sampled(page: &Page, device: u32, metric: u32) -> Vec<(i64, f64)> {

@@ -44,6 +44,7 @@ mod near;
 mod note;
 mod offload;
 mod opcodes;
+mod over_time;
 mod predicted;
 mod redact;
 mod replayed;
@@ -83,6 +84,7 @@ pub use memory_series::{Alive, Held, MemorySeries};
 pub use near::did_you_mean;
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
+pub use over_time::{OverTime, OverTimeLine};
 pub use predicted::{
     LoopTrips, ModuleRuns, ModuleTrips, PredictedKernel, PredictedModule, Prediction, Recorded, Roofs, Trips, predict,
     predict_recorded,

@@ -209,11 +209,11 @@ fn key_of(trace: &Trace, row: u32, detail: Detail) -> (StringId, StringId) {
 ///
 /// A large capture has tens of millions: most columns are zero for nearly all of them and are never touched there.
 #[derive(Debug, Default)]
-struct Calls {
+pub(super) struct Calls {
     /// Rows of the events.
-    row: Vec<u32>,
+    pub(super) row: Vec<u32>,
     /// Position of the innermost range around each, or [`NONE`].
-    parent: Vec<u32>,
+    pub(super) parent: Vec<u32>,
     /// The only child of a range of the same name.
     is_same_as_parent: Vec<bool>,
     inside_ns: Vec<i64>,
@@ -222,11 +222,11 @@ struct Calls {
     /// Of the host and of devices.
     memory_inside: [Vec<i64>; 2],
     /// Position by event row, or [`NONE`].
-    by_row: Vec<u32>,
+    pub(super) by_row: Vec<u32>,
 }
 
 impl Calls {
-    fn of(trace: &Trace) -> Calls {
+    pub(super) fn of(trace: &Trace) -> Calls {
         let skipped: Vec<u32> = NOT_CALLS.iter().filter_map(|name| trace.strings.find(name)).map(|id| id.0).collect();
         let mut calls = Calls { by_row: vec![NONE; trace.events.len()], ..Calls::default() };
         for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {

@@ -1,6 +1,7 @@
 //! The outline: devices and processes with their tracks, steps, counters, categories.
 
 use crate::page::Page;
+use ridgeline::OverTime;
 use ridgeline::trace::{NONE, StringId, Trace, TrackKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -148,7 +149,28 @@ fn counters(page: &Page) -> Vec<Value> {
     let of_allocators = allocators.into_iter().enumerate().map(|(at, (name, events))| {
         json!({ "id": format!("memory-{at}"), "name": name, "of": "memory", "device": null, "unit": "bytes", "samples": events })
     });
-    of_samples.chain(of_allocators).collect()
+    of_samples.chain(of_allocators).chain(over_time(page)).collect()
+}
+
+/// Lines that are counted from events: the queues of streams, and how fast copies went.
+fn over_time(page: &Page) -> Vec<Value> {
+    let trace = page.session().trace();
+    let lines = page.session().over_time();
+    let line = |line: &ridgeline::OverTimeLine<'_>| {
+        let device = line.device.0;
+        let (id, name, unit) = match line.of {
+            OverTime::Queue(track) => {
+                let stream = trace.strings.get(trace.tracks[track as usize].name);
+                (format!("queue-{track}"), format!("Queue of {stream}"), "")
+            }
+            OverTime::Rate(kind) => {
+                (format!("rate-{device}-{}", kind as u8), format!("Rate: {}", kind.name()), "bytes/s")
+            }
+        };
+        let of = trace.devices[device as usize].plane.as_str();
+        json!({ "id": id, "name": name, "of": of, "device": device, "unit": unit, "samples": line.line.changes.len() })
+    };
+    lines.iter().map(line).collect()
 }
 
 /// The unit that a metric's name ends in, as captures write it.

@@ -102,6 +102,8 @@ fn overhead(outcome: &RecordOutcome) -> String {
         ("events", cost.events),
         ("modules", cost.modules),
         ("memory profiles", cost.memory),
+        ("samples", cost.samples),
+        ("watching", cost.watching),
     ];
     let longest = parts.iter().max_by_key(|(_, took)| *took).filter(|(_, took)| !took.is_zero());
     let mostly = longest.map(|(name, took)| format!(", most of it {name}: {}", nanos(*took))).unwrap_or_default();

@@ -13,7 +13,7 @@ use super::json::Cursor;
 use super::names::{NameId, Names};
 use super::row::{Allocation, Extra, FlowEnd, Row, Sample, TrackKey};
 use ridge_trace::{Attribution, EventKind, LaunchShape, MemoryKind, NONE, Transfer};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
 /// What a process or thread is called.
@@ -34,6 +34,8 @@ pub(super) struct Chunk<'a> {
     pub(super) transfers: Vec<Transfer>,
     /// Sizes and types of operators' inputs.
     pub(super) operator_shapes: Vec<[NameId; 4]>,
+    /// Names of kernels that Triton compiled, each with its tuned sizes, warps and stages.
+    pub(super) tuned: FxHashSet<[NameId; 4]>,
     pub(super) extras: Vec<Extra>,
     pub(super) allocations: Vec<Allocation>,
     pub(super) flows: Vec<FlowEnd>,
@@ -136,6 +138,7 @@ impl<'a> Chunk<'a> {
         match class {
             Class::Host(EventKind::Operator) => {
                 row.detail = self.operator_shape(event);
+                self.tuned(event, name);
                 row.correlation = autograd_place(event.args.sequence, event.args.forward_thread);
                 EventKind::Operator
             }
@@ -319,6 +322,14 @@ impl<'a> Chunk<'a> {
         let values = if says || has(b"conv") || has(b"attention") { event.args.values } else { &[] };
         let key = [event.args.dims, event.args.types, values, event.args.strides].map(|text| self.names.id(text));
         known_or_new(&mut self.ids.operator_shapes, key, &mut self.operator_shapes, || key)
+    }
+
+    fn tuned(&mut self, event: &RawEvent<'a>, name: NameId) {
+        let triton = event.args.triton;
+        if !triton.warps.is_empty() || !triton.kwargs.is_empty() {
+            let [kwargs, warps, stages] = [triton.kwargs, triton.warps, triton.stages].map(|text| self.names.id(text));
+            self.tuned.insert([name, kwargs, warps, stages]);
+        }
     }
 
     fn launch_shape(&mut self, event: &RawEvent<'a>) -> u32 {

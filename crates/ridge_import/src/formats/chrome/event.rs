@@ -56,6 +56,7 @@ pub(super) struct Args<'a> {
     /// Name of a process or thread.
     pub(super) name: &'a [u8],
     pub(super) memory: MemoryArgs<'a>,
+    pub(super) triton: TritonArgs<'a>,
     pub(super) collective: CollectiveArgs<'a>,
     pub(super) xla: XlaArgs<'a>,
     pub(super) own: OwnArgs<'a>,
@@ -97,6 +98,14 @@ pub(super) struct MemoryArgs<'a> {
     pub(super) reserved: &'a [u8],
     pub(super) device_type: &'a [u8],
     pub(super) device_id: &'a [u8],
+}
+
+/// What PyTorch says of a kernel that Triton compiled, on the operator that launches it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TritonArgs<'a> {
+    pub(super) kwargs: &'a [u8],
+    pub(super) warps: &'a [u8],
+    pub(super) stages: &'a [u8],
 }
 
 /// What a kernel of a collective says.
@@ -201,6 +210,9 @@ impl<'a> Args<'a> {
             b"Total Reserved" => &mut self.memory.reserved,
             b"Device Type" => &mut self.memory.device_type,
             b"Device Id" => &mut self.memory.device_id,
+            b"kernel_kwargs" => &mut self.triton.kwargs,
+            b"num_warps" => &mut self.triton.warps,
+            b"num_stages" => &mut self.triton.stages,
             b"Collective name" => &mut self.collective.name,
             b"Process Group Name" => &mut self.collective.group,
             b"Group size" => &mut self.collective.group_size,

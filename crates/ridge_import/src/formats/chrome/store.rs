@@ -5,8 +5,9 @@ use super::flaws::{Flaw, Flaws, NOWHERE};
 use super::names::NameId;
 use super::row::{Allocation, Extra, FlowEnd, Row, Sample, TrackKey};
 use super::text::text;
-use ridge_trace::{EventKind, LaunchShape, NONE, OperatorShape, StringId, TraceBuilder, Transfer};
+use ridge_trace::{EventKind, FusedKernel, LaunchShape, NONE, OperatorShape, StringId, TraceBuilder, Transfer};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// The rows of one thread or stream.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(super) struct Store {
     pub(super) thread_names: FxHashMap<(StringId, StringId), StringId>,
     pub(super) events: u64,
     pub(super) flaws: Flaws,
+    /// Kernels that Triton compiled: name, sizes, warps, stages.
+    pub(super) tuned: BTreeSet<[StringId; 4]>,
     track_ids: FxHashMap<TrackKey<StringId>, u32>,
     extra_ids: FxHashMap<Extra, u32>,
     shape_ids: FxHashMap<ShapeBits, u32>,
@@ -56,6 +59,13 @@ impl Store {
                 .collect(),
             extras: chunk.extras.iter().map(|extra| self.extra(renamed(*extra, &names))).collect(),
         };
+        for texts in &chunk.tuned {
+            let texts = texts.map(name);
+            if self.tuned.insert(texts) {
+                let fused = tuned(texts, builder);
+                builder.fused.push(fused);
+            }
+        }
         let mut places = Vec::with_capacity(chunk.tracks.len());
         for (key, rows) in chunk.tracks {
             let place = self.track(key, builder);
@@ -145,6 +155,19 @@ impl Store {
             self.extras.len() as u32 - 1
         })
     }
+}
+
+/// What is said of a kernel that Triton compiled: its name, sizes, warps and stages.
+fn tuned([name, kwargs, warps, stages]: [StringId; 4], builder: &mut TraceBuilder) -> FusedKernel {
+    let counted = |id: StringId, one: &str| match builder.strings.get(id) {
+        "" => String::new(),
+        "1" => format!("1 {one}"),
+        count => format!("{count} {one}s"),
+    };
+    let parts = [builder.strings.get(kwargs).to_owned(), counted(warps, "warp"), counted(stages, "stage")];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let config = builder.strings.intern(&parts.join(", "));
+    FusedKernel { name, config, ..FusedKernel::default() }
 }
 
 /// Rows of the whole file's tables by those of a stretch.

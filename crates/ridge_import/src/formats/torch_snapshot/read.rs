@@ -174,7 +174,9 @@ impl<'a, 'p, 'i> Reader<'a, 'p, 'i> {
             let text = |key: &str| String::from_utf8_lossy(self.pickle.get(frame, key).text().unwrap_or_default());
             let (file, function) = (text("filename"), text("name"));
             let line = self.int(frame, "line").unwrap_or(0);
-            let words = self.import.builder.strings.intern(&format!("{file}:{line} {function}"));
+            // Code that was generated from a graph names the line of the program that it was made of.
+            let words = original(&text("fx_original_trace")).unwrap_or_else(|| format!("{file}:{line} {function}"));
+            let words = self.import.builder.strings.intern(&words);
             stack = self.import.builder.memory.stacks.push(stack, words);
         }
         self.stacks.insert(number, stack);
@@ -360,4 +362,27 @@ fn older_blocks(device: i64, entries: &[Entry<'_>], last: &FxHashMap<u64, LastBl
         older.into_iter().map(|(address, (size, stack))| (address, size, stack)).collect();
     older.sort_unstable();
     older
+}
+
+/// `net.py:12 forward` of the innermost frame of a stack as Python prints it: `File "net.py", line 12, in forward`.
+fn original(stack: &str) -> Option<String> {
+    let frame = stack.lines().rev().find_map(|line| line.trim_start().strip_prefix("File \""))?;
+    let (file, rest) = frame.split_once("\", line ")?;
+    let (line, function) = rest.split_once(", in ").unwrap_or((rest, ""));
+    let line: u32 = line.trim().parse().ok()?;
+    Some(format!("{file}:{line} {}", function.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::original;
+
+    #[test]
+    fn generated_code_has_the_line_that_it_was_made_of() {
+        let stack = "  File \"train.py\", line 40, in main\n    loss = net(x)\n  File \"a b/net.py\", line 12, in forward\n    y = f(x)\n";
+        assert_eq!(original(stack).as_deref(), Some("a b/net.py:12 forward"));
+        for other in ["", "File \"x.py", "File \"x.py\", line twelve, in f", "net.py:12"] {
+            assert_eq!(original(other), None, "{other}");
+        }
+    }
 }

@@ -1,0 +1,265 @@
+//! Two numbers over time: how much launched work waits on each stream, and how fast copies of each kind go.
+//!
+//! Both are counted as Holistic Trace Analysis counts them (`hta/analyzers/trace_counters.py`), so that its users find the
+//! same lines here. Work of a stream is in its queue from the start of the call that launched it until it starts itself.
+//! The rate of copies is the sum over those that run of their bytes per second.
+//! [`Queue`](super::idle::Queue) is stricter: there a launch waits only after its call has returned.
+
+use crate::{Analysis, Shared};
+use rayon::prelude::*;
+use ridge_trace::{DeviceRow, EventKind, NONE, Trace, Track, TrackKind, TrackRow};
+use std::collections::BTreeMap;
+
+/// A number that holds from each of its changes to the next; zero before the first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Line {
+    /// When it changed and to what, in order; one entry for each time, nanoseconds on the trace clock.
+    pub changes: Vec<(i64, f64)>,
+}
+
+impl Line {
+    /// The sum, at each time, of the values of the `stretches` (start, end, value) that hold it.
+    fn sum_of(stretches: &[(i64, i64, f64)]) -> Line {
+        let begins = stretches.iter().map(|(start, _, value)| (*start, 1_i64, *value));
+        let ends = stretches.iter().map(|(_, end, value)| (*end, -1_i64, -*value));
+        let mut edges: Vec<(i64, i64, f64)> = begins.chain(ends).collect();
+        edges.par_sort_unstable_by_key(|(time, count, _)| (*time, *count));
+        let mut line = Line::default();
+        let (mut open, mut sum) = (0_i64, 0.0);
+        for (time, count, value) in edges {
+            open += count;
+            // What is left of rounding is no rate.
+            sum = if open == 0 { 0.0 } else { sum + value };
+            match line.changes.last_mut().filter(|last| last.0 == time) {
+                Some(last) => last.1 = sum,
+                None => line.changes.push((time, sum)),
+            }
+        }
+        line
+    }
+
+    /// Each value with how long it held, nanoseconds, from the first change to the last.
+    fn held(&self) -> impl Iterator<Item = (f64, i64)> + '_ {
+        self.changes.windows(2).map(|pair| (pair[0].1, pair[1].0.saturating_sub(pair[0].0)))
+    }
+
+    /// The largest value.
+    pub fn most(&self) -> f64 {
+        self.changes.iter().map(|(_, value)| *value).fold(0.0, f64::max)
+    }
+
+    /// The mean over the time from the first change to the last.
+    pub fn mean(&self) -> Option<f64> {
+        let (area, ns) =
+            self.held().fold((0.0, 0.0), |(area, all), (value, ns)| (area + value * ns as f64, all + ns as f64));
+        (ns > 0.0).then(|| area / ns)
+    }
+
+    /// How long the value was at least `least`, nanoseconds.
+    pub fn ns_from(&self, least: f64) -> i64 {
+        self.held().filter(|(value, _)| *value >= least).fold(0, |sum, (_, ns)| sum.saturating_add(ns))
+    }
+
+    /// The time from the first change to the last, nanoseconds.
+    pub fn ns(&self) -> i64 {
+        self.held().fold(0, |sum, (_, ns)| sum.saturating_add(ns))
+    }
+}
+
+/// The queue of one stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamQueue {
+    /// The stream.
+    pub track: TrackRow,
+    /// Its device.
+    pub device: DeviceRow,
+    /// Kernels, copies and memory sets whose launch is in the capture; a graph's are launched by one call.
+    pub launched: u64,
+    /// How many of them were launched and had not begun.
+    pub length: Line,
+}
+
+/// The queue of every stream with work whose launch is in the capture, as the capture orders them.
+#[derive(Debug, Default)]
+pub struct StreamQueues(pub Vec<StreamQueue>);
+
+impl Shared for StreamQueues {
+    fn make(analysis: &Analysis<'_>) -> StreamQueues {
+        let trace = analysis.trace;
+        let streams = trace.tracks.par_iter().enumerate().filter(|(_, track)| track.kind == TrackKind::Stream);
+        StreamQueues(streams.filter_map(|(at, track)| queue(trace, TrackRow(at as u32), track)).collect())
+    }
+}
+
+fn queue(trace: &Trace, track: TrackRow, of: &Track) -> Option<StreamQueue> {
+    let events = &trace.events;
+    let rows = of.rows.clone().map(|row| row as usize);
+    let launched = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && events.link[*row] != NONE);
+    let stretch = |row: usize| (events.start_ns[events.link[row] as usize], events.start_ns[row], 1.0);
+    let stretches: Vec<(i64, i64, f64)> = launched.map(stretch).collect();
+    let launched = stretches.len() as u64;
+    // Where clocks differ work may seem to begin before its call: then it waits for nothing.
+    let waited: Vec<(i64, i64, f64)> = stretches.into_iter().filter(|(call, start, _)| call < start).collect();
+    let length = Line::sum_of(&waited);
+    (launched > 0).then_some(StreamQueue { track, device: DeviceRow(of.device?), launched, length })
+}
+
+/// How fast copies of one kind go on one device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CopyRate {
+    /// The device.
+    pub device: DeviceRow,
+    /// The direction, or memory sets.
+    pub kind: EventKind,
+    /// Those whose bytes the capture says.
+    pub copies: u64,
+    /// What they move, bytes.
+    pub bytes: u64,
+    /// Bytes per second over time.
+    pub rate: Line,
+}
+
+impl CopyRate {
+    /// Bytes per second over the time in which at least one ran.
+    pub fn mean_while_copying(&self) -> Option<f64> {
+        let ns = self.rate.ns_from(f64::MIN_POSITIVE);
+        (ns > 0).then(|| self.bytes as f64 / ns as f64 * 1e9)
+    }
+}
+
+/// The rate of copies by device and kind.
+#[derive(Debug, Default)]
+pub struct CopyRates(pub Vec<CopyRate>);
+
+impl Shared for CopyRates {
+    fn make(analysis: &Analysis<'_>) -> CopyRates {
+        let (trace, events) = (analysis.trace, &analysis.trace.events);
+        let mut found: BTreeMap<(u32, EventKind), (u64, Vec<(i64, i64, f64)>)> = BTreeMap::new();
+        for track in trace.device_tracks().filter(|track| track.kind != TrackKind::Derived) {
+            let Some(device) = track.device else { continue };
+            for row in track.rows.clone().map(|row| row as usize) {
+                let kind = events.kind(row);
+                let moved = trace.transfer(row).filter(|transfer| transfer.bytes > 0);
+                let Some(moved) = moved.filter(|_| kind.is_copy() || kind == EventKind::Memset) else { continue };
+                let (start, ns) = (events.start_ns[row], events.dur_ns[row].max(1));
+                let (bytes, stretches) = found.entry((device, kind)).or_default();
+                *bytes = bytes.saturating_add(moved.bytes);
+                stretches.push((start, start.saturating_add(ns), moved.bytes as f64 / ns as f64 * 1e9));
+            }
+        }
+        let rate = |((device, kind), (bytes, stretches)): ((u32, EventKind), (u64, Vec<(i64, i64, f64)>))| CopyRate {
+            device: DeviceRow(device),
+            kind,
+            copies: stretches.len() as u64,
+            bytes,
+            rate: Line::sum_of(&stretches),
+        };
+        CopyRates(found.into_iter().map(rate).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prepared;
+
+    fn analyzed<T>(text: &str, ask: impl FnOnce(&Trace, &Analysis<'_>) -> T) -> T {
+        let trace = ridge_test::trace(text);
+        ask(&trace, &Prepared::with_sheets(&trace).analysis(&trace, &[]))
+    }
+
+    #[test]
+    fn work_waits_from_its_call_to_its_start() {
+        let text = "thread python
+               0 +2 launch launch id=1
+               2 +2 launch launch id=2
+               4 +2 graph launch id=3
+             stream 1 on gpu
+               10 +10 a id=1
+               20 +10 b id=2
+               40 +10 c id=3
+               50 +10 d id=3
+               60 +10 unlinked
+             stream 2 on gpu
+               1 +1 alone";
+        analyzed(text, |_, analysis| {
+            let StreamQueues(found) = analysis.get();
+            assert_eq!(found.len(), 1);
+            let changes = [(0, 1.0), (2, 2.0), (4, 4.0), (10, 3.0), (20, 2.0), (40, 1.0), (50, 0.0)];
+            assert_eq!(found[0].length.changes, changes);
+            assert_eq!((found[0].launched, found[0].length.most(), found[0].length.ns_from(3.0)), (4, 4.0, 16));
+        });
+    }
+
+    #[test]
+    fn rates_of_copies_that_run_together_add_up() {
+        let text = "stream 1 on gpu
+               0 +10 in h2d bytes=100
+               5 +0 short h2d bytes=1
+               20 +5 set memset bytes=5
+             stream 2 on gpu
+               5 +10 in h2d bytes=200
+               6 +1 out d2h bytes=1";
+        analyzed(text, |_, analysis| {
+            let CopyRates(found) = analysis.get();
+            let kinds: Vec<EventKind> = found.iter().map(|rate| rate.kind).collect();
+            assert_eq!(kinds, [EventKind::CopyHostToDevice, EventKind::CopyDeviceToHost, EventKind::Memset]);
+            let gbps: Vec<(i64, f64)> = found[0].rate.changes.iter().map(|(time, rate)| (*time, rate / 1e9)).collect();
+            assert_eq!(gbps, [(0, 10.0), (5, 31.0), (6, 30.0), (10, 20.0), (15, 0.0)]);
+        });
+    }
+
+    /// By the definition of Holistic Trace Analysis, at each nanosecond.
+    #[test]
+    fn lines_are_those_of_counting_at_every_moment() {
+        for seed in 1..40_u64 {
+            let mut state = seed;
+            let mut random = |below: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % below
+            };
+            let (mut calls, mut text) = (String::new(), String::new());
+            for stream in 0..3 {
+                text.push_str(&format!("stream {stream} on gpu\n"));
+                let mut start = random(30);
+                for id in 0..5 {
+                    let id = stream * 10 + id + 1;
+                    calls.push_str(&format!("thread t{id}\n{} +{} launch launch id={id}\n", random(90), random(12)));
+                    let ns = random(9);
+                    let what = ["k", "in h2d bytes=8", "out d2h bytes=24", "set memset bytes=4"][random(4) as usize];
+                    text.push_str(&format!("{start} +{ns} {what} id={id}\n"));
+                    start += 1 + ns + random(20);
+                }
+            }
+            analyzed(&(calls + &text), |trace, analysis| {
+                let events = &trace.events;
+                let at = |line: &Line, time: i64| {
+                    line.changes.iter().rev().find(|(from, _)| *from <= time).map_or(0.0, |(_, value)| *value)
+                };
+                for queue in &analysis.get::<StreamQueues>().0 {
+                    for time in -1..200 {
+                        let rows = trace.tracks[queue.track.index()].rows.clone().map(|row| row as usize);
+                        let waits = |row: &usize| {
+                            events.start_ns[events.link[*row] as usize] <= time && time < events.start_ns[*row]
+                        };
+                        assert_eq!(at(&queue.length, time), rows.filter(waits).count() as f64, "seed {seed} at {time}");
+                    }
+                }
+                for rate in &analysis.get::<CopyRates>().0 {
+                    for time in -1..200 {
+                        let goes = |row: &usize| {
+                            let ends = events.start_ns[*row] + events.dur_ns[*row].max(1);
+                            events.kind(*row) == rate.kind && events.start_ns[*row] <= time && time < ends
+                        };
+                        let speed = |row: usize| {
+                            trace.transfer(row).map_or(0, |moved| moved.bytes) as f64 / events.dur_ns[row].max(1) as f64
+                                * 1e9
+                        };
+                        let expected: f64 = (0..events.len()).filter(goes).map(speed).sum();
+                        assert!((at(&rate.rate, time) - expected).abs() < 1e-3, "seed {seed} at {time}");
+                    }
+                }
+            });
+        }
+    }
+}
