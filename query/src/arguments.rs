@@ -1,5 +1,6 @@
 //! What the user types.
 
+use crate::dataset::Texts;
 use crate::failure::Failure;
 use crate::fleet::Fleet;
 use clap::{Parser, ValueEnum, ValueHint};
@@ -82,6 +83,10 @@ pub(crate) struct Arguments {
     /// Print wall time and peak memory to standard error
     #[arg(long)]
     pub(crate) timings: bool,
+
+    /// How datasets are read for who answers.
+    #[arg(skip)]
+    pub(crate) texts: Texts,
 }
 
 /// `word`, so that a query which begins with a comment isn't taken for an option.

@@ -8,6 +8,7 @@ mod tables;
 mod told;
 
 use crate::arguments::Arguments;
+use crate::dataset::Texts;
 use crate::failure::Failure;
 use crate::stores::Stores;
 use crate::{engine, execute};
@@ -111,7 +112,7 @@ pub fn main() -> ExitCode {
     match arguments.role {
         Role::Query(asked) => {
             let (scheduler, partitions) = (asked.scheduler, asked.partitions.max(1));
-            execute(asked.query, move |local| on_executors(local, scheduler, partitions))
+            execute(Arguments { texts: Texts::Plain, ..asked.query }, move |local| on_executors(local, scheduler, partitions))
         }
         Role::Scheduler(asked) => served(schedule(asked)),
         Role::Executor(asked) => served(run_tasks(asked)),

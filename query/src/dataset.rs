@@ -6,7 +6,7 @@
 use crate::failure::Failure;
 use crate::stores::{address, is_in_bucket};
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{ScanArgs, ScanResult, SchemaProvider, Session, TableProvider};
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::datasource::file_format::FileFormat as _;
@@ -35,6 +35,7 @@ pub(crate) struct Dataset {
     /// Tables by schema, and the files of each.
     pub(crate) tables: BTreeMap<String, BTreeMap<String, Vec<ObjectMeta>>>,
     context: SessionContext,
+    texts: Texts,
 }
 
 impl fmt::Debug for Dataset {
@@ -48,7 +49,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Where a bucket can't be listed, or has no parts there.
-    pub(crate) async fn of(place: &Path, context: &SessionContext) -> Result<Option<Dataset>, Failure> {
+    pub(crate) async fn of(place: &Path, texts: Texts, context: &SessionContext) -> Result<Option<Dataset>, Failure> {
         // Else all files of a capture's folder would be listed.
         if !is_in_bucket(place) && !has_job(place) {
             return Ok(None);
@@ -56,7 +57,7 @@ impl Dataset {
         let failed = |error| Failure::of_store(place, &error);
         let address = address(place).map_err(failed)?;
         let mut dataset =
-            Dataset { parts: BTreeSet::new(), tables: BTreeMap::new(), context: context.clone(), address: address.clone() };
+            Dataset { parts: BTreeSet::new(), tables: BTreeMap::new(), context: context.clone(), address: address.clone(), texts };
         for file in listed(&address, context).await.map_err(failed)? {
             let Some((part, [schema, name])) = place_of(&address, &file.location) else { continue };
             let Some(table) = name.strip_suffix(".parquet").map(str::to_owned) else { continue };
@@ -87,7 +88,31 @@ impl Dataset {
         let files = self.tables.get(schema).and_then(|tables| tables.get(name)).map_or(&[][..], Vec::as_slice);
         let store = self.context.runtime_env().object_store(self.address.object_store())?;
         let all = format().infer_schema(&self.context.state(), &store, files).await?;
-        Ok(of_files(&all))
+        let own = of_files(&all);
+        Ok(match self.texts {
+            Texts::AsWritten => own,
+            Texts::Plain => {
+                Arc::new(Schema::new(own.fields().iter().map(|field| without_dictionary(field)).collect::<Vec<_>>()))
+            }
+        })
+    }
+}
+
+/// How columns of text are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// With dictionaries where the files have them.
+    #[default]
+    AsWritten,
+    /// Without: executors send rows to each other without dictionaries, and expect what was planned.
+    #[cfg_attr(not(feature = "fleet"), allow(dead_code, reason = "only plans for executors need it"))]
+    Plain,
+}
+
+fn without_dictionary(field: &Field) -> Field {
+    match field.data_type() {
+        DataType::Dictionary(_, values) => field.clone().with_data_type(values.as_ref().clone()),
+        _ => field.clone(),
     }
 }
 

@@ -119,7 +119,7 @@ async fn put(folder: &Path, to: &[PathBuf], context: &SessionContext) -> Result<
 async fn source(request: &Request, arguments: &Arguments, context: &SessionContext) -> Result<Source, Failure> {
     let mut datasets = Vec::new();
     for path in &request.paths {
-        datasets.extend(Dataset::of(path, context).await?);
+        datasets.extend(Dataset::of(path, arguments.texts, context).await?);
     }
     match <[Dataset; 1]>::try_from(datasets) {
         // It is there for as long as the program runs: plans may keep what refers to it.
