@@ -112,7 +112,9 @@ pub fn main() -> ExitCode {
     match arguments.role {
         Role::Query(asked) => {
             let (scheduler, partitions) = (asked.scheduler, asked.partitions.max(1));
-            execute(Arguments { texts: Texts::Plain, ..asked.query }, move |local| on_executors(local, scheduler, partitions))
+            let mut query = asked.query;
+            query.texts = Texts::Plain;
+            execute(query, move |local| on_executors(local, scheduler, partitions))
         }
         Role::Scheduler(asked) => served(schedule(asked)),
         Role::Executor(asked) => served(run_tasks(asked)),
