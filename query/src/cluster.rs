@@ -132,7 +132,11 @@ fn served(work: impl Future<Output = Result<(), BallistaError>>) -> ExitCode {
 }
 
 /// A context whose queries run on the executors, where `local` only plans.
-async fn on_executors(local: SessionContext, scheduler: SocketAddr, partitions: usize) -> Result<SessionContext, Failure> {
+async fn on_executors(
+    local: SessionContext,
+    scheduler: SocketAddr,
+    partitions: usize,
+) -> Result<SessionContext, Failure> {
     let config = configured(engine::config(partitions));
     let state = SessionStateBuilder::new_from_existing(local.state()).with_config(config).build();
     let remote = SessionContext::remote_with_state(&format!("df://{scheduler}"), state).await;

@@ -56,8 +56,13 @@ impl Dataset {
         }
         let failed = |error| Failure::of_store(place, &error);
         let address = address(place).map_err(failed)?;
-        let mut dataset =
-            Dataset { parts: BTreeSet::new(), tables: BTreeMap::new(), context: context.clone(), address: address.clone(), texts };
+        let mut dataset = Dataset {
+            parts: BTreeSet::new(),
+            tables: BTreeMap::new(),
+            context: context.clone(),
+            address: address.clone(),
+            texts,
+        };
         for file in listed(&address, context).await.map_err(failed)? {
             let Some((part, [schema, name])) = place_of(&address, &file.location) else { continue };
             let Some(table) = name.strip_suffix(".parquet").map(str::to_owned) else { continue };
@@ -278,8 +283,7 @@ async fn replaced(
         path::Path::from_iter(base.parts().chain(inside))
     };
     let places: BTreeSet<path::Path> = files.iter().map(place).collect();
-    let sent: Vec<_> =
-        files.iter().map(|file| sent(Arc::clone(store), file.location.clone(), place(file))).collect();
+    let sent: Vec<_> = files.iter().map(|file| sent(Arc::clone(store), file.location.clone(), place(file))).collect();
     futures::stream::iter(sent).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
     let left: Vec<object_store::Result<path::Path>> =
         earlier.into_iter().map(|file| file.location).filter(|file| !places.contains(file)).map(Ok).collect();

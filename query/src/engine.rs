@@ -120,11 +120,7 @@ impl Engine {
     }
 
     /// The plan of a statement that has an answer; `None` where it only names a query.
-    async fn planned(
-        &self,
-        statement: &str,
-        params: &[(String, ScalarValue)],
-    ) -> Result<Option<LogicalPlan>, Failure> {
+    async fn planned(&self, statement: &str, params: &[(String, ScalarValue)]) -> Result<Option<LogicalPlan>, Failure> {
         let plan = self.plan(statement).await?;
         let plan = match plan {
             LogicalPlan::Ddl(DdlStatement::CreateView(view)) => {

@@ -59,6 +59,7 @@ impl Failure {
             object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
                 told("access is denied").hint("credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or from the role of the machine")
             }
+            other if other.to_string().contains("NoSuchBucket") => told("there is no such bucket"),
             other => told(&other.to_string())
                 .hint("the service is chosen by AWS_REGION and AWS_ENDPOINT_URL; AWS_SKIP_SIGNATURE=true reads public buckets"),
         }

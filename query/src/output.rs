@@ -58,7 +58,8 @@ pub(crate) struct Rows {
 /// Runs `plan` and keeps what it answers.
 pub(crate) async fn rows(context: &SessionContext, plan: LogicalPlan) -> Result<Rows, Failure> {
     let failed = |error: DataFusionError| Failure::of_query(&error);
-    let mut batches = context.execute_logical_plan(plan).await.map_err(failed)?.execute_stream().await.map_err(failed)?;
+    let mut batches =
+        context.execute_logical_plan(plan).await.map_err(failed)?.execute_stream().await.map_err(failed)?;
     let columns = heads(&batches.schema()).into_iter().map(|head| head.name).collect();
     let mut rows = Vec::new();
     while let Some(batch) = batches.next().await {

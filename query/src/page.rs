@@ -32,7 +32,8 @@ fn page(captures: usize, steps: &Rows, hosts: &Rows, findings: &Rows) -> String 
     let each = most.div_ceil(MOST_CELLS).max(1);
     let jobs: Vec<Value> = jobs.iter().map(|(name, job)| job.shown(name, each)).collect();
     let table = |rows: &Rows| json!({ "columns": rows.columns, "rows": rows.rows });
-    let data = json!({ "captures": captures, "each": each, "jobs": jobs, "hosts": table(hosts), "findings": table(findings) });
+    let data =
+        json!({ "captures": captures, "each": each, "jobs": jobs, "hosts": table(hosts), "findings": table(findings) });
     // Names in captures are not the page's own words: none may end the element that holds them.
     include_str!("fleet/page.html").replacen("DATA", &data.to_string().replace('<', "\\u003c"), 1)
 }
@@ -83,9 +84,15 @@ mod tests {
 
     #[test]
     fn steps_are_columns_and_hosts_rows() {
-        let steps = rows(json!([["j", "a", 0, 10, 5], ["j", "a", 0, 9, 7], ["j", "b</script>", 1, 10, 6], ["k", "a", 0, null, 1]]));
+        let steps = rows(json!([
+            ["j", "a", 0, 10, 5],
+            ["j", "a", 0, 9, 7],
+            ["j", "b</script>", 1, 10, 6],
+            ["k", "a", 0, null, 1]
+        ]));
         let page = page(3, &steps, &rows(json!([])), &rows(json!([])));
-        let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("the numbers");
+        let data =
+            page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("the numbers");
         let data: Value = serde_json::from_str(data).expect("JSON");
         let expected = json!([{
             "name": "j",

@@ -45,7 +45,8 @@ impl ObjectStoreRegistry for Stores {
 fn bucket(url: &Url) -> Result<Arc<dyn ObjectStore>> {
     let builder = AmazonS3Builder::from_env().with_url(url.as_str());
     let endpoint = [AmazonS3ConfigKey::Endpoint, AmazonS3ConfigKey::S3Endpoint];
-    let is_plain = endpoint.iter().filter_map(|key| builder.get_config_value(key)).any(|url| url.starts_with("http://"));
+    let is_plain =
+        endpoint.iter().filter_map(|key| builder.get_config_value(key)).any(|url| url.starts_with("http://"));
     // Who names an address without TLS means it.
     let builder = match is_plain {
         true => builder.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp), "true"),
@@ -65,7 +66,9 @@ pub(crate) fn is_in_bucket(word: &Path) -> bool {
 pub(crate) fn address(word: &Path) -> Result<ListingTableUrl> {
     let told = |reason: String| DataFusionError::Execution(format!("cannot read {}: {reason}", word.display()));
     let url = match word.to_str().filter(|_| is_in_bucket(word)) {
-        Some(text) => Url::parse(&format!("{}/", text.trim_end_matches('/'))).map_err(|error| told(error.to_string()))?,
+        Some(text) => {
+            Url::parse(&format!("{}/", text.trim_end_matches('/'))).map_err(|error| told(error.to_string()))?
+        }
         None => {
             let whole = word.canonicalize().map_err(|error| told(error.to_string()))?;
             Url::from_directory_path(whole).map_err(|()| told("not a path".to_owned()))?
@@ -81,7 +84,10 @@ mod tests {
     #[test]
     fn addresses_in_buckets_are_told_from_paths() {
         let is = |word: &str| is_in_bucket(Path::new(word));
-        assert_eq!(["s3://b/a", "s3://b", "s3", "s3:/b", "b/s3://c", "gs://b"].map(is), [true, true, false, false, false, false]);
+        assert_eq!(
+            ["s3://b/a", "s3://b", "s3", "s3:/b", "b/s3://c", "gs://b"].map(is),
+            [true, true, false, false, false, false]
+        );
         let address = |word: &str| address(Path::new(word)).map(|url| url.as_str().to_owned());
         assert_eq!(address("s3://b/fleet").expect("an address"), "s3://b/fleet/");
         assert_eq!(address("s3://b//").expect("an address"), "s3://b/");

@@ -94,11 +94,14 @@ fn steps_are_compared_across_hosts_in_a_table_and_on_a_page() {
     let found = answer(dataset.path(), &["--fleet=steps", "-f", "csv"]);
     assert_eq!(found.code, Some(0), "{}", found.err);
     let lines: Vec<&str> = found.out.lines().collect();
-    assert_eq!(lines[..3], [
-        "job,host,rank,step,wall_ns,slower_pct,of_places",
-        "dlrm,node0,0,10,14455000,-10.4,8",
-        "dlrm,node1,1,10,19901000,23.4,8",
-    ]);
+    assert_eq!(
+        lines[..3],
+        [
+            "job,host,rank,step,wall_ns,slower_pct,of_places",
+            "dlrm,node0,0,10,14455000,-10.4,8",
+            "dlrm,node1,1,10,19901000,23.4,8",
+        ]
+    );
     let file = dataset.path().join("page.html");
     let written = answer(dataset.path(), &["--fleet", "--html", file.to_str().expect("a path")]);
     assert_eq!((written.code, written.out.as_str()), (Some(0), ""), "{}", written.err);
