@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test query test-query wheel test-wheel release site ui test-ui test-torch test-container test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
+.PHONY: help demo lint test query test-query test-fleet wheel test-wheel release site ui test-ui test-torch test-container test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -25,6 +25,11 @@ test-query: ## test `ridgeline-query`: its format, clippy, tests, and its answer
 	@cargo test --manifest-path query/Cargo.toml --target-dir target/query
 	@cargo build --profile release -p ridge_cli --no-default-features
 	@$(PYTHON) scripts/query_peers.py
+
+test-fleet: ## build `ridgeline-fleet`, and test datasets in a bucket and queries on three machines; needs PyPI, and root for machines with addresses
+	@cargo build --workspace --bin ridgeline
+	@cargo build --manifest-path query/Cargo.toml --target-dir target/query --features fleet
+	@$(PYTHON) scripts/test_fleet.py
 
 wheel: ## build wheels for Linux on x86-64 and ARM64 into target/wheels; installs maturin and Zig into .venv-wheel
 	@$(PYTHON) scripts/wheel.py

@@ -2,9 +2,9 @@
 
     python scripts/fleet.py [--hosts 10,100,1000] [--folder DIR]
 
-The captures are collected once, and their parts linked under the names of as many hosts as are wanted. Each query is a fresh
-process; its rows are held against those of one capture at a time. Needs `ridgeline` (target/release) and `ridgeline-query`
-(target/query); prints the table of docs/fleet.md.
+The captures are collected once, and their parts copied under the names of as many hosts as are wanted, each with a clock of its
+own: by pyarrow, which is installed into `.venv-fleet`. Each query is a fresh process; its rows are held against those of one
+capture at a time. Needs `ridgeline` (target/release) and `ridgeline-query` (target/query); prints the tables of docs/fleet.md.
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 REAL = ROOT / "fixtures" / "real"
+VENV = ROOT / ".venv-fleet"
+PACKAGES = ("moto[server,s3]", "pyarrow")
+#: Columns with times on the clock of a capture.
+TIMES = {"raw/event.parquet": ("start_ns", "end_ns"), "raw/counter.parquet": ("time_ns",), "raw/process.parquet": ("first_ns", "last_ns")}
 QUERIES = {
     "kernel time by name": "select name, sum(dur_ns) from event where kind = 'kernel' group by name order by 2 desc, 1 limit 20",
     "kernel time by host": "select host, sum(dur_ns), count(*) from event where kind = 'kernel' group by host order by 1",
@@ -34,12 +39,15 @@ def main() -> int:
     arguments.add_argument("--hosts", default="10,100,1000", help="how many hosts, several numbers")
     arguments.add_argument("--folder", type=Path, help="where the datasets are made and kept [default: a temporary directory]")
     options = arguments.parse_args()
+    install()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         parts = collected(folder / "captures")
         print("| hosts | query | rows | wall | CPU | peak memory |\n|---|---|---|---|---|---|")
         for hosts in map(int, options.hosts.split(",")):
             dataset = linked(folder / f"fleet{hosts}", parts, hosts)
+            size = sum(path.stat().st_size for path in dataset.rglob("*.parquet"))
+            print(f"| {hosts:,} | the dataset | | | | {size / 1e6:.0f} MB in {sum(1 for _ in dataset.rglob('*.parquet')):,} files |", flush=True)
             for name, sql in QUERIES.items():
                 rows, measured = ran([query_program(), str(dataset), sql, "-f", "json", "--rows", "0"])
                 expect(name, rows, hosts, parts)
@@ -47,7 +55,21 @@ def main() -> int:
             for table in ("hosts", "findings"):
                 rows, measured = ran([query_program(), str(dataset), f"--fleet={table}", "-f", "json"])
                 print(f"| {hosts:,} | `--fleet={table}` | {len(rows):,} | {measured} |", flush=True)
+            page = folder / f"fleet{hosts}.html"
+            _, measured = ran([query_program(), str(dataset), "--fleet", "--html", str(page)], has_rows=False)
+            print(f"| {hosts:,} | `--fleet --html`, {page.stat().st_size / 1e6:.1f} MB | | {measured} |", flush=True)
     return 0
+
+
+def install() -> None:
+    """Restarts in an environment with the packages."""
+    if Path(sys.prefix) == VENV:
+        return
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        venv.create(VENV, with_pip=True)
+        subprocess.run([python, "-m", "pip", "-q", "install", "--disable-pip-version-check", *PACKAGES], check=True)
+    os.execv(python, [str(python), *sys.argv])
 
 
 def program(*places: str) -> str:
@@ -76,20 +98,36 @@ def collected(folder: Path) -> list[Path]:
 
 
 def linked(dataset: Path, parts: list[Path], hosts: int) -> Path:
-    """A dataset of so many hosts: hard links to the parts, one after the other."""
+    """A dataset of so many hosts: the parts, one after the other, with other clocks."""
     for host in range(hosts):
         part = parts[host % len(parts)]
         place = dataset / "job=fleet" / f"host=host{host:05}" / "rank=0"
         for path in part.rglob("*.parquet"):
-            target = place / path.relative_to(part)
+            name = str(path.relative_to(part))
+            target = place / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists():
+            if target.exists():
+                continue
+            if name in TIMES:
+                shifted(path, target, TIMES[name], 1_000_003 * host)
+            else:
                 os.link(path, target)
     return dataset
 
 
-def ran(command: list[str]) -> tuple[list[dict[str, object]], str]:
-    """The rows of a query; wall time, CPU time and peak memory of its process."""
+def shifted(source: Path, target: Path, columns: tuple[str, ...], by: int) -> None:
+    """Copies a table whose clock shows so many nanoseconds more."""
+    from pyarrow import compute, parquet
+
+    table = parquet.read_table(source, partitioning=None)
+    for name in columns:
+        moved = compute.add(table.column(name), by)
+        table = table.set_column(table.schema.get_field_index(name), name, moved)
+    parquet.write_table(table, target)
+
+
+def ran(command: list[str], *, has_rows: bool = True) -> tuple[list[dict[str, object]], str]:
+    """The rows of a query, if it prints any; wall time, CPU time and peak memory of its process."""
     started = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
         text = child.stdout.read() if child.stdout else b""
@@ -98,7 +136,8 @@ def ran(command: list[str]) -> tuple[list[dict[str, object]], str]:
     if child.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {child.returncode}")
     wall, cpu = time.monotonic() - started, usage.ru_utime + usage.ru_stime
-    return json.loads(text)["rows"], f"{wall:.2f} s | {cpu:.2f} s | {usage.ru_maxrss / 1024:.0f} MB"
+    rows = json.loads(text)["rows"] if has_rows else []
+    return rows, f"{wall:.2f} s | {cpu:.2f} s | {usage.ru_maxrss / 1024:.0f} MB"
 
 
 def expect(name: str, rows: list[dict[str, object]], hosts: int, parts: list[Path]) -> None:

@@ -1,5 +1,6 @@
 //! What the user types.
 
+use crate::dataset::Texts;
 use crate::failure::Failure;
 use crate::fleet::Fleet;
 use clap::{Parser, ValueEnum, ValueHint};
@@ -18,8 +19,8 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "ridgeline query", bin_name = "ridgeline query", version, after_long_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// Captures, several of which are read as one, or a dataset that `ridgeline collect` made; and behind them the query,
-    /// which is read from standard input if it isn't there
+    /// Captures, several of which are read as one, or a dataset that `ridgeline collect` made, in a directory or at
+    /// s3://BUCKET/PREFIX; and behind them the query, which is read from standard input if it isn't there
     #[arg(required = true, value_name = "PATH... SQL", value_hint = ValueHint::AnyPath)]
     words: Vec<OsString>,
 
@@ -38,6 +39,14 @@ pub(crate) struct Arguments {
     /// Compare the hosts of a dataset, and their findings; with a value only one of these tables
     #[arg(long, value_name = "TABLE", num_args = 0..=1, require_equals = true, conflicts_with = "tables")]
     pub(crate) fleet: Option<Option<Fleet>>,
+
+    /// With --fleet, write a page of the dataset to FILE instead: a heat map of step times by host, and both tables
+    #[arg(long, value_name = "FILE", requires = "fleet", conflicts_with = "output", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Add the parts of a dataset in FOLDER to the dataset that is named, which is in a bucket; `ridgeline collect` does so
+    #[arg(long, value_name = "FOLDER", hide = true, value_hint = ValueHint::DirPath)]
+    pub(crate) put: Option<PathBuf>,
 
     /// Show the plan of the query instead of its answer
     #[arg(long)]
@@ -74,6 +83,10 @@ pub(crate) struct Arguments {
     /// Print wall time and peak memory to standard error
     #[arg(long)]
     pub(crate) timings: bool,
+
+    /// How datasets are read for who answers.
+    #[arg(skip)]
+    pub(crate) texts: Texts,
 }
 
 /// `word`, so that a query which begins with a comment isn't taken for an option.
@@ -97,7 +110,9 @@ Examples:
   ridgeline query run/ --tables                        every table
   ridgeline query run/ --tables=event                  the columns of one
   ridgeline query fleet/ 'select host, median(wall_ns) from step group by host order by 2 desc limit 10'
+  ridgeline query s3://traces/fleet --tables           a dataset in a bucket; credentials from AWS_… variables
   ridgeline query fleet/ --fleet                       hosts and findings that are unlike the others
+  ridgeline query fleet/ --fleet --html fleet.html     the same as a page, with a heat map of steps
   ridgeline query run/ --file report.sql -p least=1000000 -f csv -o report.csv
   ridgeline query run/ --explain 'select count(*) from event where kind = $kind' -p kind=kernel
 
@@ -140,7 +155,7 @@ impl Arguments {
     /// Tells captures from the query.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         let paths = |words: &[OsString]| words.iter().map(PathBuf::from).collect::<Vec<_>>();
-        if self.tables.is_some() || self.fleet.is_some() {
+        if self.tables.is_some() || self.fleet.is_some() || self.put.is_some() {
             return Ok(Request { paths: paths(&self.words), sql: None });
         }
         if let Some(file) = &self.file {

@@ -8,11 +8,12 @@ use crate::catalog::{Catalog, Order, PLAIN, Plain, Source, usual_order};
 use crate::dataset::PARTS;
 use crate::failure::Failure;
 use crate::lenient::explicit;
-use crate::output;
+use crate::output::{self, Rows};
 use crate::spelling::Spelling;
+use crate::stores::Stores;
 use datafusion::catalog::CatalogProvider;
 use datafusion::common::metadata::ScalarAndMetadata;
-use datafusion::common::{ParamValues, TableReference};
+use datafusion::common::{ParamValues, ScalarValue, TableReference};
 use datafusion::datasource::ViewTable;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -25,6 +26,37 @@ use ridgeline::did_you_mean;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// The only catalog.
+const CATALOG: &str = "ridgeline";
+/// Most memory for the list of files of a dataset: those of 10,000 captures take 150 MB.
+pub(crate) const LISTED: usize = 1 << 30;
+
+/// What plans and runs queries: with so much memory and so many threads, and access to buckets.
+pub(crate) fn context(arguments: &Arguments, threads: usize) -> Result<SessionContext, Failure> {
+    let memory = usize::try_from(arguments.memory).unwrap_or(usize::MAX);
+    let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(memory));
+    let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory);
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(pool)
+        .with_disk_manager_builder(disk)
+        .with_object_store_registry(Arc::new(Stores::default()))
+        .with_object_list_cache_limit(LISTED);
+    let runtime = runtime.build_arc().map_err(|error| Failure::of_query(&error))?;
+    Ok(SessionContext::new_with_config_rt(config(threads), runtime))
+}
+
+/// How queries are planned.
+pub(crate) fn config(threads: usize) -> SessionConfig {
+    SessionConfig::new()
+        .with_target_partitions(threads)
+        .with_default_catalog_and_schema(CATALOG, PLAIN)
+        .with_create_default_catalog_and_schema(false)
+        .with_information_schema(true)
+        // The tables of a dataset are in folders of its parts.
+        .set_bool("datafusion.execution.listing_table_ignore_subdirectory", false)
+        .set_bool("datafusion.sql_parser.enable_ident_normalization", false)
+}
 
 /// What answers queries.
 pub(crate) struct Engine {
@@ -39,24 +71,10 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// An engine for `source`.
-    pub(crate) async fn new(source: Source, arguments: &Arguments, threads: usize) -> Result<Engine, Failure> {
-        let failed = |error| Failure::of_query(&error);
-        let memory = usize::try_from(arguments.memory).unwrap_or(usize::MAX);
-        let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(memory));
-        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory);
-        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).with_disk_manager_builder(disk);
-        let config = SessionConfig::new()
-            .with_target_partitions(threads)
-            .with_default_catalog_and_schema("ridgeline", PLAIN)
-            .with_create_default_catalog_and_schema(false)
-            .with_information_schema(true)
-            // The tables of a dataset are in folders of its parts.
-            .set_bool("datafusion.execution.listing_table_ignore_subdirectory", false)
-            .set_bool("datafusion.sql_parser.enable_ident_normalization", false);
-        let context = SessionContext::new_with_config_rt(config, runtime.build_arc().map_err(failed)?);
+    /// An engine for `source`, in a context of [`context`].
+    pub(crate) async fn new(source: Source, context: SessionContext) -> Result<Engine, Failure> {
         let catalog = Arc::new(Catalog::new(source));
-        context.register_catalog("ridgeline", Arc::clone(&catalog) as Arc<dyn CatalogProvider>);
+        context.register_catalog(CATALOG, Arc::clone(&catalog) as Arc<dyn CatalogProvider>);
         catalog.plan_in(&context);
         let plain = catalog.plain();
         let spelling = spelling(source, &catalog, &context).await?;
@@ -72,7 +90,7 @@ impl Engine {
         let mut answers = 0;
         for statement in &statements {
             let started = Instant::now();
-            let Some(plan) = self.planned(statement, arguments).await? else { continue };
+            let Some(plan) = self.planned(statement, &arguments.params).await? else { continue };
             if arguments.timings {
                 eprintln!("{:.3} s to plan", started.elapsed().as_secs_f64());
             }
@@ -90,8 +108,19 @@ impl Engine {
         Ok(())
     }
 
+    /// The rows that the statements of `sql` answer, which are one query behind names for others.
+    pub(crate) async fn rows(&self, sql: &str) -> Result<Rows, Failure> {
+        let mut rows = Rows { columns: Vec::new(), rows: Vec::new() };
+        for statement in &self.spelling.statements(sql)? {
+            if let Some(plan) = self.planned(statement, &[]).await? {
+                rows = output::rows(&self.context, plan).await?;
+            }
+        }
+        Ok(rows)
+    }
+
     /// The plan of a statement that has an answer; `None` where it only names a query.
-    async fn planned(&self, statement: &str, arguments: &Arguments) -> Result<Option<LogicalPlan>, Failure> {
+    async fn planned(&self, statement: &str, params: &[(String, ScalarValue)]) -> Result<Option<LogicalPlan>, Failure> {
         let plan = self.plan(statement).await?;
         let plan = match plan {
             LogicalPlan::Ddl(DdlStatement::CreateView(view)) => {
@@ -103,7 +132,7 @@ impl Engine {
             other => other,
         };
         read_only(&plan)?;
-        let values = arguments.params.iter();
+        let values = params.iter();
         let values: HashMap<String, ScalarAndMetadata> =
             values.map(|(name, value)| (name.clone(), value.clone().into())).collect();
         let asked = plan.get_parameter_names().map_err(|error| Failure::of_query(&error))?;

@@ -4,6 +4,7 @@ use datafusion::common::{DataFusionError, SchemaError};
 use ridgeline::{OpenError, did_you_mean, escape};
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 /// Names of columns that an error lists.
 const MOST_NAMES: usize = 40;
@@ -47,6 +48,21 @@ impl Failure {
     pub(crate) fn of_output(error: &io::Error) -> Failure {
         let is_broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
         Failure { is_broken_pipe, ..Failure::new(format!("cannot write the answer: {error}")) }
+    }
+
+    /// A dataset cannot be read or written.
+    pub(crate) fn of_store(place: &Path, error: &DataFusionError) -> Failure {
+        let DataFusionError::ObjectStore(store) = inner(error) else { return Failure::of_query(error) };
+        let told = |what: &str| Failure::new(format!("cannot reach {}: {what}", place.display()));
+        match &**store {
+            object_store::Error::NotFound { .. } => told("it isn't there"),
+            object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
+                told("access is denied").hint("credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or from the role of the machine")
+            }
+            other if other.to_string().contains("NoSuchBucket") => told("there is no such bucket"),
+            other => told(&other.to_string())
+                .hint("the service is chosen by AWS_REGION and AWS_ENDPOINT_URL; AWS_SKIP_SIGNATURE=true reads public buckets"),
+        }
     }
 
     /// What DataFusion says.

@@ -46,7 +46,7 @@ fn of_dataset(dataset: &Dataset) -> String {
         Some(topic) => views_of(topic).find(|view| sql_name(view) == name).map_or("", |view| view.about),
         None => RAW_TABLES.iter().find(|table| table.name == name).map_or("", |table| table.about),
     };
-    let tables = dataset.tables.iter().flat_map(|(schema, names)| names.iter().map(move |name| (schema, name)));
+    let tables = dataset.tables.iter().flat_map(|(schema, names)| names.keys().map(move |name| (schema, name)));
     let lines: String = tables.map(|(schema, name)| line(schema, name, about(schema, name))).collect();
     format!("{} captures, told apart by the columns job, host and rank of every table\n\n{lines}", dataset.parts.len())
 }

@@ -48,6 +48,29 @@ pub(crate) async fn write(context: &SessionContext, plan: LogicalPlan, arguments
     }
 }
 
+/// The rows of an answer, as JSON has them.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<serde_json::Value>>,
+}
+
+/// Runs `plan` and keeps what it answers.
+pub(crate) async fn rows(context: &SessionContext, plan: LogicalPlan) -> Result<Rows, Failure> {
+    let failed = |error: DataFusionError| Failure::of_query(&error);
+    let mut batches =
+        context.execute_logical_plan(plan).await.map_err(failed)?.execute_stream().await.map_err(failed)?;
+    let columns = heads(&batches.schema()).into_iter().map(|head| head.name).collect();
+    let mut rows = Vec::new();
+    while let Some(batch) = batches.next().await {
+        each_row(&batch.map_err(failed)?, |cells| {
+            rows.push(cells.iter().map(|cell| serde_json::from_str(&cell.json()).unwrap_or_default()).collect());
+            Ok(())
+        })?;
+    }
+    Ok(Rows { columns, rows })
+}
+
 /// A file that is replaced when all of it is written.
 fn in_file(path: &Path, write: impl FnOnce(&mut BufWriter<&mut File>) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut failure = None;

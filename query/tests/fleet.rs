@@ -87,3 +87,37 @@ fn the_host_that_others_wait_for_is_unlike_them() {
     assert_eq!(capture.code, Some(2));
     assert!(capture.err.contains("expected a dataset of many captures"), "{}", capture.err);
 }
+
+#[test]
+fn steps_are_compared_across_hosts_in_a_table_and_on_a_page() {
+    let dataset = dataset(&captures());
+    let found = answer(dataset.path(), &["--fleet=steps", "-f", "csv"]);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    let lines: Vec<&str> = found.out.lines().collect();
+    assert_eq!(
+        lines[..3],
+        [
+            "job,host,rank,step,wall_ns,slower_pct,of_places",
+            "dlrm,node0,0,10,14455000,-10.4,8",
+            "dlrm,node1,1,10,19901000,23.4,8",
+        ]
+    );
+    let file = dataset.path().join("page.html");
+    let written = answer(dataset.path(), &["--fleet", "--html", file.to_str().expect("a path")]);
+    assert_eq!((written.code, written.out.as_str()), (Some(0), ""), "{}", written.err);
+    let page = fs::read_to_string(file).expect("a page");
+    let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("the numbers");
+    let data: Value = serde_json::from_str(data).expect("JSON");
+    assert_eq!(data["jobs"][0]["steps"], json!([10]));
+    assert_eq!(data["jobs"][0]["rows"][7], json!({ "host": "node7", "rank": 7, "wall_ns": [12_509_000] }));
+    assert_eq!(data["captures"], json!(8));
+    assert_eq!(data["hosts"]["rows"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
+fn datasets_are_put_into_buckets_alone() {
+    let dataset = dataset(&captures()[..1]);
+    let place = dataset.path().to_str().expect("a path");
+    let put = answer(dataset.path(), &["--put", place]);
+    assert_eq!((put.code, put.err), (Some(2), format!("error: expected s3://BUCKET/PREFIX, found {place}\n")));
+}

@@ -74,6 +74,10 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     fleet: bool,
 
+    /// With --fleet, write a page to FILE instead: a heat map of step times by host, and both tables
+    #[arg(long, value_name = "FILE", requires = "fleet", value_hint = ValueHint::FilePath)]
+    html: Option<PathBuf>,
+
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
@@ -90,6 +94,7 @@ Examples:
   ridgeline check run/ -f sarif -o findings.sarif         for code hosts and editors
   ridgeline check run/ --measured measured/               with the savings that experiments measured
   ridgeline check --fleet fleet/                          hosts and findings that are unlike the others
+  ridgeline check --fleet fleet/ --html fleet.html        the same as a page, with a heat map of steps
   ridgeline check run/ --write-baseline accepted.json     accept today's findings
   ridgeline check run/ --baseline accepted.json --fail-on warning     fail on new ones
 
@@ -135,7 +140,7 @@ fn found(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -
                     .hint("`ridgeline query DATASET --fleet=hosts -f json` writes one of the tables as JSON"));
             }
         };
-        return Err(compare_hosts(&arguments.input.paths, format));
+        return Err(compare_hosts(&arguments.input.paths, format, arguments.html.as_deref()));
     }
     let config = Config::read(arguments.config.as_deref())?;
     let selection = Selection {

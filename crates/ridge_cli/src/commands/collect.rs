@@ -1,10 +1,12 @@
 //! `ridgeline collect`: the tables of many captures as one dataset, which `ridgeline query` reads.
 //!
 //! A part is the tables of one capture as `ridgeline export --to parquet` writes them, in a folder that is named
-//! `job=JOB/host=HOST/rank=RANK`. Parts know nothing of each other, so every host can write its own.
+//! `job=JOB/host=HOST/rank=RANK`. Parts know nothing of each other, so every host can write its own. Parts for a bucket are written
+//! to a folder first; `ridgeline-query`, which can speak to buckets, sends them.
 
 use crate::arguments::Globals;
 use crate::commands::export::write_tables;
+use crate::commands::query::put_in_bucket;
 use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{tell_losses, write_stdout};
@@ -13,6 +15,7 @@ use clap::{Args, ValueHint};
 use indicatif::{ProgressBar, ProgressStyle};
 use ridge_export::Privacy;
 use ridge_export::tables::Tables;
+use ridge_files::NewFolder;
 use ridge_record::rank_of_folder;
 use ridgeline::escape::escape_controls;
 use ridgeline::{CeilingsChoice, OpenOptions, Session};
@@ -25,7 +28,8 @@ use std::path::{Component, Path, PathBuf};
 /// Each capture becomes a directory of Parquet files, `DIR/job=JOB/host=HOST/rank=RANK/`, with all tables that
 /// `ridgeline export --to parquet` writes. `ridgeline query DIR/` reads them as one. Parts are independent: each host can
 /// collect its own, and a part that is collected again replaces the earlier one. Host, user and process names, home
-/// directories and tokens are removed from names in the tables.
+/// directories and tokens are removed from names in the tables. Datasets in a bucket (s3://BUCKET/PREFIX) need
+/// `ridgeline-query`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CollectArguments {
@@ -33,8 +37,8 @@ pub(crate) struct CollectArguments {
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
 
-    /// Dataset to add to
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// Dataset to add to: a directory, or s3://BUCKET/PREFIX
+    #[arg(long, short, value_name = "DATASET", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
     /// Name of the job
@@ -54,6 +58,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline collect captures/node*/run -o fleet/       host=node00, host=node01, …
   ridgeline collect run/ -o /shared/fleet/ --job 4711 --host $(hostname)
+  ridgeline collect run/ -o s3://traces/fleet --host $(hostname)       credentials from AWS_… variables
   ridgeline query fleet/ 'select host, median(wall_ns) from step group by host order by 2 desc limit 10'
   ridgeline check --fleet fleet/                       hosts and findings that are unlike the others";
 
@@ -69,11 +74,11 @@ struct Part {
 /// Runs the command.
 pub(crate) fn run(arguments: &CollectArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let parts = parts(&arguments.paths, arguments.host.as_deref());
-    let mut taken: BTreeMap<PathBuf, &Part> = BTreeMap::new();
+    let mut dataset = Dataset::new(&arguments.output, &arguments.job, arguments.with_private)?;
     let bar = bar(parts.len() as u64);
     let mut lost = 0;
     for part in &parts {
-        if let Err(failure) = collected(part, arguments, &mut taken, timings) {
+        if let Err(failure) = dataset.add(part, timings) {
             lost += 1;
             bar.suspend(|| failure.print());
         }
@@ -85,34 +90,68 @@ pub(crate) fn run(arguments: &CollectArguments, globals: &Globals, timings: &mut
     Ok(Ending::Code(i32::from(lost > 0)))
 }
 
-/// Writes one part; `taken` has the places of those before it.
-fn collected<'p>(
-    part: &'p Part,
-    arguments: &CollectArguments,
-    taken: &mut BTreeMap<PathBuf, &'p Part>,
-    timings: &mut Timings,
-) -> Result<(), Failure> {
-    let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
-    let session = timings.phase("read", || Session::open(std::slice::from_ref(&part.capture), &options))?;
-    tell_losses(session.notes());
-    let rank = part.rank.or_else(|| only_rank(&session)).unwrap_or(0);
-    let folder = arguments.output.join(format!("job={}/host={}/rank={rank}", arguments.job, part.host));
-    if let Some(other) = taken.insert(folder.clone(), part) {
-        let failure = Failure::failed(format!(
-            "{} and {} are the same host and rank",
-            shown(&other.capture),
-            shown(&part.capture)
-        ));
-        return Err(
-            failure.hint("captures of one host and one rank need different names: `--host NAME`, or `--job NAME`")
-        );
+/// Adds a recording of this host to a dataset, a part for each rank.
+pub(crate) fn add_recording(recording: &Path, output: &Path, job: &str, host: &str) -> Result<(), Failure> {
+    let mut dataset = Dataset::new(output, job, false)?;
+    let parts = parts(&[recording.to_owned()], Some(host));
+    parts.iter().try_for_each(|part| dataset.add(part, &mut Timings::start()))
+}
+
+/// What parts are added to.
+struct Dataset<'a> {
+    output: &'a Path,
+    job: &'a str,
+    with_private: bool,
+    /// Where parts are on their way into a bucket.
+    staged: Option<NewFolder>,
+    /// Where the captures so far are.
+    taken: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl<'a> Dataset<'a> {
+    fn new(output: &'a Path, job: &'a str, with_private: bool) -> Result<Dataset<'a>, Failure> {
+        let staged = match is_address(output) {
+            // What cannot be sent is not read first.
+            true => {
+                let place = std::env::temp_dir().join("ridgeline-collect");
+                let failed = |error: std::io::Error| Failure::io("cannot write the dataset", &error).at(&place);
+                Some(NewFolder::beside(&place).map_err(failed)?)
+            }
+            false => None,
+        };
+        Ok(Dataset { output, job, with_private, staged, taken: BTreeMap::new() })
     }
-    let failed = |error: std::io::Error| Failure::io("cannot write the dataset", &error).at(&folder);
-    fs::create_dir_all(folder.parent().unwrap_or(&folder)).map_err(failed)?;
-    let words = ridgeline::private_words(std::slice::from_ref(&part.capture));
-    let privacy = if arguments.with_private { Privacy::Kept } else { Privacy::RemovedWith(&words) };
-    let tables = Tables::new(&session, privacy);
-    timings.phase("write", || write_tables(&session, &tables, &folder, &mut |_| ()))
+
+    /// Writes one part.
+    fn add(&mut self, part: &Part, timings: &mut Timings) -> Result<(), Failure> {
+        let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
+        let session = timings.phase("read", || Session::open(std::slice::from_ref(&part.capture), &options))?;
+        tell_losses(session.notes());
+        let rank = part.rank.or_else(|| only_rank(&session)).unwrap_or(0);
+        let base = self.staged.as_ref().map_or(self.output, NewFolder::path);
+        let folder = base.join(format!("job={}/host={}/rank={rank}", self.job, part.host));
+        if let Some(other) = self.taken.insert(folder.clone(), part.capture.clone()) {
+            let told = format!("{} and {} are the same host and rank", shown(&other), shown(&part.capture));
+            return Err(Failure::failed(told)
+                .hint("captures of one host and one rank need different names: `--host NAME`, or `--job NAME`"));
+        }
+        let failed = |error: std::io::Error| Failure::io("cannot write the dataset", &error).at(&folder);
+        fs::create_dir_all(folder.parent().unwrap_or(&folder)).map_err(failed)?;
+        let words = ridgeline::private_words(std::slice::from_ref(&part.capture));
+        let privacy = if self.with_private { Privacy::Kept } else { Privacy::RemovedWith(&words) };
+        let tables = Tables::new(&session, privacy);
+        timings.phase("write", || write_tables(&session, &tables, &folder, &mut |_| ()))?;
+        if self.staged.is_some() {
+            timings.phase("send", || put_in_bucket(base, self.output))?;
+            ridge_files::remove(&folder).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether `output` is an address rather than a path.
+fn is_address(output: &Path) -> bool {
+    output.to_str().is_some_and(|output| output.contains("://"))
 }
 
 /// The rank of a capture of one process that says it.
@@ -132,7 +171,7 @@ fn parts(paths: &[PathBuf], host: Option<&str>) -> Vec<Part> {
     let part = |(path, host): (&PathBuf, String)| {
         let ranks = ranks_in(path);
         if ranks.is_empty() {
-            return vec![Part { capture: path.clone(), host, rank: None }];
+            return vec![Part { capture: path.clone(), host, rank: rank_of(path) }];
         }
         let of_rank = |(rank, capture)| Part { capture, host: host.clone(), rank: Some(rank) };
         ranks.into_iter().map(of_rank).collect()
@@ -183,14 +222,14 @@ fn words_of(path: &Path) -> Vec<String> {
 }
 
 /// `text` as the name of a folder that every reader of such datasets takes.
-fn as_name(text: &str) -> String {
+pub(crate) fn as_name(text: &str) -> String {
     let letter = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
     let name: String = text.chars().map(letter).collect();
     if name.trim_matches('.').is_empty() { "host".to_owned() } else { name }
 }
 
 /// Reads a name of a job or host.
-fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, String> {
     match as_name(text) == text {
         true => Ok(text.to_owned()),
         false => Err("expected letters, digits, `.`, `_` and `-`".to_owned()),

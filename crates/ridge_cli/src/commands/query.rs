@@ -12,7 +12,7 @@ use ridge_record::{find_program, search_path};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The program that answers.
 const PROGRAM: &str = "ridgeline-query";
@@ -54,10 +54,27 @@ pub(crate) fn run(
     Err(replaced_by(Command::new(&program).args(arguments), &program))
 }
 
-/// Lets the program compare the hosts of a dataset, in the form `format`; the failure where it cannot.
-pub(crate) fn compare_hosts(paths: &[PathBuf], format: &str) -> Failure {
+/// Lets the program compare the hosts of a dataset, in the form `format` or as the page `html`; the failure where it cannot.
+pub(crate) fn compare_hosts(paths: &[PathBuf], format: &str, html: Option<&Path>) -> Failure {
     let Some(program) = program() else { return not_installed() };
-    replaced_by(Command::new(&program).args(paths).args(["--fleet", "--format", format]), &program)
+    let mut command = Command::new(&program);
+    command.args(paths).args(["--fleet", "--format", format]);
+    if let Some(html) = html {
+        command.arg("--html").arg(html);
+    }
+    replaced_by(&mut command, &program)
+}
+
+/// Lets the program send the parts of the dataset in `folder` to the one at `address`.
+pub(crate) fn put_in_bucket(folder: &Path, address: &Path) -> Result<(), Failure> {
+    let Some(program) = program() else { return Err(not_installed()) };
+    let ended = Command::new(&program).arg("--put").arg(folder).arg(address).stdout(Stdio::null()).status();
+    match ended {
+        Ok(status) if status.success() => Ok(()),
+        // It has said why.
+        Ok(_) => Err(Failure::failed("the part was not sent").at(address)),
+        Err(error) => Err(Failure::io("cannot run the program", &error).at(&program)),
+    }
 }
 
 /// Where the program is: beside this one, else on the path.

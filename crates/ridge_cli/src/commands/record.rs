@@ -9,13 +9,16 @@ mod words;
 
 pub(crate) use arguments::{RecordArguments, WindowArguments};
 
+use super::collect::{add_recording, as_name};
 use crate::arguments::Globals;
 use crate::ending::Ending;
 use crate::failure::Failure;
+use arguments::DatasetArguments;
 use ridge_record::{RecordError, RecordEvent, record};
 use ridge_report::escape_controls;
 use ridgeline::units::Bytes;
 use std::collections::BTreeMap;
+use std::path::Path;
 use words::{causes, nanos, print_stderr, summary};
 
 /// Runs the command.
@@ -25,7 +28,8 @@ pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Endi
     }
     let mut said = BTreeMap::new();
     if !arguments.with.is_empty() {
-        let status = with::run(arguments, globals, &mut |event| tell(&event, globals, &mut said))?;
+        let (status, out) = with::run(arguments, globals, &mut |event| tell(&event, globals, &mut said))?;
+        add(&arguments.dataset, &out);
         return Ok(Ending::Like(status));
     }
     if arguments.runs > 1 {
@@ -34,7 +38,31 @@ pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Endi
     let outcome = record(&arguments.options(), &mut |event| tell(&event, globals, &mut said))?;
     print_stderr(&summary(&outcome));
     print_stderr(&causes(&outcome, globals));
+    add(&arguments.dataset, &outcome.out);
     Ok(Ending::Like(outcome.status))
+}
+
+/// Adds the recording to a dataset where one is named. It is kept whatever comes of that, and so is the program's status.
+fn add(dataset: &DatasetArguments, recording: &Path) {
+    let Some(to) = &dataset.to else { return };
+    ridgeline::start_threads();
+    let host = named(dataset.host.as_ref(), "SLURMD_NODENAME").or_else(host_name).unwrap_or_else(|| "host".to_owned());
+    let job = named(dataset.job.as_ref(), "SLURM_JOB_ID").unwrap_or_else(|| "job".to_owned());
+    match add_recording(recording, to, &job, &host) {
+        Ok(()) => print_stderr(&format!("  dataset   {}\n", escape_controls(&to.display().to_string()))),
+        Err(failure) => failure.print(),
+    }
+}
+
+/// What was typed, else what the scheduler calls it.
+fn named(typed: Option<&String>, variable: &str) -> Option<String> {
+    typed.cloned().or_else(|| std::env::var(variable).ok().filter(|name| !name.is_empty()).map(|name| as_name(&name)))
+}
+
+/// How the system calls this host.
+fn host_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(as_name(name.trim())).filter(|name| !name.is_empty())
 }
 
 /// When writing a trace is worth a word, in seconds; after the last, each minute.

@@ -187,11 +187,8 @@ def call(args):
         let folder = ridge_test::fixtures("inductor");
         let names = FILES.map(|file| format!("forward.{file}"));
         // Here they are no programs.
-        let read = |name: &String| {
-            let text = std::fs::read_to_string(folder.join(name.replace(".py", ".txt"))).ok()?;
-            Some((name.as_str(), text))
-        };
-        let files: Vec<(&str, String)> = names.iter().filter_map(read).collect();
+        let read = |name: &str| std::fs::read_to_string(folder.join(name.replace(".py", ".txt"))).ok();
+        let files: Vec<(&str, String)> = names.iter().filter_map(|name| Some((name.as_str(), read(name)?))).collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         expect![[r#"
             cpp_fused_add_gelu_mean_pow_sin_sum_1 |  | net.py:12, net.py:13

@@ -1,6 +1,7 @@
 //! What `ridgeline record` is asked, and the recorder's options that it comes to.
 
 use super::profilers::With;
+use crate::commands::collect::name;
 use crate::quantities::{size, time};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
@@ -68,6 +69,9 @@ pub(crate) struct RecordArguments {
     pub(super) duration: Duration,
 
     #[command(flatten)]
+    pub(super) dataset: DatasetArguments,
+
+    #[command(flatten)]
     pub(super) window: WindowArguments,
 
     #[command(flatten)]
@@ -92,8 +96,9 @@ pub(crate) struct RecordArguments {
 }
 
 /// What only a program that is started can be given.
-const NOT_ATTACHED: [&str; 27] = [
+const NOT_ATTACHED: [&str; 28] = [
     "with",
+    "to",
     "runs",
     "steps",
     "step_function",
@@ -141,11 +146,29 @@ Examples:
   ridgeline record --with nsys --steps 10..13 -- python train.py    three steps in the steady state
   ridgeline record --with rocprofv3 -o run/ -- python solver.py     the timeline on an AMD GPU
   ridgeline record --with ncu:kernel=gemm,skip=10,count=2 -o run/ -- python solver.py
+  ridgeline record --to s3://traces/fleet -- python train.py        then into a dataset of many hosts
   ridgeline record --attach node1:9012,node2:9012 --duration 3s     running programs
 
 Exit status:
   The program's own; if a signal ended the program, the same signal ends ridgeline.
   126 or 127 if the program could not be started, 2 if nothing was run.";
+
+/// The dataset of many hosts that the recording becomes a part of.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Dataset")]
+pub(crate) struct DatasetArguments {
+    /// Add the tables of the recording to this dataset, as `ridgeline collect` does: a directory, or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "DATASET", value_hint = ValueHint::DirPath, conflicts_with = "runs")]
+    pub(super) to: Option<PathBuf>,
+
+    /// Name of the job in the dataset [default: $SLURM_JOB_ID, else `job`]
+    #[arg(long, value_name = "NAME", requires = "to", value_parser = name)]
+    pub(super) job: Option<String>,
+
+    /// Name of this host in the dataset [default: $SLURMD_NODENAME, else the name of the host]
+    #[arg(long, value_name = "NAME", requires = "to", value_parser = name)]
+    pub(super) host: Option<String>,
+}
 
 /// Which part of the program to capture.
 #[derive(Debug, Args)]

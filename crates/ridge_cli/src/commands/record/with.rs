@@ -16,12 +16,12 @@ use ridgeline::units::Bytes;
 use ridgeline::{OpenOptions, Session};
 use std::path::{Path, PathBuf};
 
-/// Records with the profilers that are asked for; gives how the program ended when it last ran.
+/// Records with the profilers that are asked for; gives how the program ended when it last ran, and the recording.
 pub(super) fn run(
     arguments: &RecordArguments,
     globals: &Globals,
     tell: &mut dyn FnMut(RecordEvent),
-) -> Result<ProgramStatus, Failure> {
+) -> Result<(ProgramStatus, PathBuf), Failure> {
     let gpu_metrics = arguments.with.contains(&With::NsysMetrics);
     let nsys = gpu_metrics || arguments.with.contains(&With::Nsys);
     let counted_kernels = With::counted(&arguments.with).map_err(Failure::usage)?;
@@ -57,12 +57,12 @@ pub(super) fn run(
             (outcome.status, outcome.out)
         }
     };
-    let (Some(tool), Some(kernels)) = (ncu, counted_kernels) else { return Ok(status) };
+    let (Some(tool), Some(kernels)) = (ncu, counted_kernels) else { return Ok((status, out)) };
     if status != ProgramStatus::Exited(0) {
         said("missing", "counters: the program failed, and was not run again for them");
-        return Ok(status);
+        return Ok((status, out));
     }
-    counted(&tool, &out, kernels, arguments, tell)
+    Ok((counted(&tool, &out, kernels, arguments, tell)?, out))
 }
 
 /// Runs the program again for the counters of `kernels`, or of those that take most time in the recording at `out`.
