@@ -39,25 +39,25 @@ pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
     processor_ceilings, processor_sheets, sheet_of, sheets, sheets_named,
 };
+pub use models::analyzed::{AnalyzedTime, Per};
+pub use models::breakdown::{Breakdown, BreakdownRow, DeviceBreakdown, TimeOwner};
 pub use models::compared::{ComparedTime, Stretch};
 pub use models::device_time::{Categories, Kernels, Modules, OpKey, Ops};
-pub use models::scaled::{ScaledWork, Factor, Factors, KernelWork, ScaledBy};
 pub use models::event_facts::EventFacts;
 pub use models::event_lines::{EventLines, LinesKnown, lines_of_event};
-pub use models::analyzed::{AnalyzedTime, Per};
 pub use models::idle::{Activity, Cause, Idle, IdleGaps};
 pub use models::life::Life;
 pub use models::memory::Memory;
 pub use models::python_looks::{Looks, PythonLooks};
 pub use models::ranges::{RangeRow, Ranges};
 pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, RooflineBy};
+pub use models::scaled::{Factor, Factors, KernelWork, ScaledBy, ScaledWork};
 pub use models::scaling;
 pub use models::scopes::{ScopeRow, Scopes, rows_of_scope};
 pub use models::source::{LineSums, SourceLine, SourceLines, TimeOf, rows_of_line};
 pub use models::source_idle::{LineIdle, SourceIdle};
 pub use models::steps::{StepRow, Steps};
 pub use models::transfers::Transfers;
-pub use models::breakdown::{DeviceBreakdown, TimeOwner, Breakdown, BreakdownRow};
 pub use models::work::{Bound, Costs, WorkSums, Workload, least_secs};
 pub use tables::hlo::{instructions, modules};
 pub use tables::overview::overview;

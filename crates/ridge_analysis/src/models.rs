@@ -2,18 +2,18 @@
 //!
 //! A model knows nothing of tables and words for people; `tables/` shows it, rules and pages ask it.
 
+pub mod analyzed;
+pub mod breakdown;
 pub mod calls;
 pub mod collectives;
+pub mod compared;
 pub mod compilations;
 pub mod copies;
 pub mod counters;
-pub mod compared;
 pub mod device_time;
 pub(crate) mod each_work;
-pub mod scaled;
 pub mod event_facts;
 pub mod event_lines;
-pub mod analyzed;
 pub mod fused;
 pub mod hlo;
 pub mod idle;
@@ -31,6 +31,7 @@ pub mod ranges;
 pub mod rank_times;
 pub mod ranks;
 pub mod roofline;
+pub mod scaled;
 pub mod scaling;
 pub mod scopes;
 pub mod sequences;
@@ -40,7 +41,6 @@ pub mod spread;
 pub mod steps;
 pub mod tracks;
 pub mod transfers;
-pub mod breakdown;
 pub mod work;
 
 pub use module_runs::ModuleRuns;

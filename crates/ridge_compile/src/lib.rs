@@ -21,7 +21,7 @@ pub use assembler::{Usage, usage};
 pub use coalescing::{Coalescing, coalescing};
 pub use divergence::{Branches, branches};
 pub use emitter::{emitter, library};
-pub use fused::{Outcome, Fused, Kernel, Operation, fused};
+pub use fused::{Fused, Kernel, Operation, Outcome, fused};
 pub use occupancy::{Bound, Occupancy, occupancy};
 pub use ptx::{Code, WIDTHS, code};
 pub use steps::{Refusals, refusals};

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Cause, TimeOwner, IdleGaps, Spans};
+use ridge_analysis::{Activity, Cause, IdleGaps, Spans, TimeOwner};
 use ridge_trace::{DeviceRow, EventKind};
 
 /// What JAX 0.4 and later runs in Python for a program that its dispatch in C++ does not take: one that calls back, and the
@@ -77,7 +77,9 @@ impl<'a> Case<'a> {
         let mut held: Vec<(usize, f64)> = Vec::new();
         for (position, device) in idle.devices.iter().map(|device| DeviceRow(device.device)).enumerate() {
             let process = trace.devices.get(device.index()).map_or(0, |device| device.process) as usize;
-            let Some((inside, judged)) = of_process.get(process).zip(self.analyzed().spans.get(process)) else { continue };
+            let Some((inside, judged)) = of_process.get(process).zip(self.analyzed().spans.get(process)) else {
+                continue;
+            };
             let add = |held: &mut Vec<(usize, f64)>, part: &IdlePart| {
                 let owner = TimeOwner::Idle { cause: part.cause, activity: part.activity, name: part.name };
                 let ns = common_ns(inside, judged, part.start_ns, part.end_ns());

@@ -5,7 +5,8 @@ use crate::fitness::CannotTell;
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{
-    Activity, Analysis, Cause, AnalyzedTime, TimeOwner, IdleGaps, Life, PythonFrame, Shared, Spans, StepRow, Breakdown, BreakdownRow,
+    Activity, Analysis, AnalyzedTime, Breakdown, BreakdownRow, Cause, IdleGaps, Life, PythonFrame, Shared, Spans,
+    StepRow, TimeOwner,
 };
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
@@ -131,7 +132,12 @@ impl<'a> Case<'a> {
 
     /// The part of the time that is judged on `device` that `ns` of it is; 0 to 1.
     pub(crate) fn share_on(&self, device: DeviceRow, ns: i64) -> f64 {
-        let whole = self.breakdown().devices.iter().find(|breakdown| breakdown.device == device).map_or(0, |breakdown| breakdown.whole_ns);
+        let whole = self
+            .breakdown()
+            .devices
+            .iter()
+            .find(|breakdown| breakdown.device == device)
+            .map_or(0, |breakdown| breakdown.whole_ns);
         if whole > 0 { ns as f64 / whole as f64 } else { 0.0 }
     }
 

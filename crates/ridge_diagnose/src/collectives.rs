@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::known::Known;
 use ridge_analysis::models::collectives::{Matched, Part};
-use ridge_analysis::{Analysis, TimeOwner, Need, Shared, Spans, Breakdown, kernel_category};
+use ridge_analysis::{Analysis, Breakdown, Need, Shared, Spans, TimeOwner, kernel_category};
 use ridge_trace::{DeviceRow, EventKind, EventRow, NONE, StringId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -123,7 +123,8 @@ fn of_device(case: &Case<'_>, device: DeviceRow, wanted: &FxHashSet<usize>, mut 
     let work = || rows().filter(|row| EventKind::from_byte_is_work(events.kind[*row]));
     // A loop holds what runs in it and does nothing beside it.
     let holders: FxHashSet<u32> = work().map(|row| events.parent[row]).filter(|parent| *parent != NONE).collect();
-    let place = |row: usize| case.breakdown().place(device, TimeOwner::work(trace, row)).filter(|at| wanted.contains(at));
+    let place =
+        |row: usize| case.breakdown().place(device, TimeOwner::work(trace, row)).filter(|at| wanted.contains(at));
     let others = work().filter(|row| place(*row).is_none() && !holders.contains(&(*row as u32)));
     let others = Spans::of(others.map(|row| (events.start_ns[row], events.end_ns(row))));
     let alone = frame.without(&others);
@@ -156,8 +157,9 @@ impl Meeting {
 
 /// Collectives that several ranks were captured in, each in the judged time of all of them.
 pub(crate) fn meetings(case: &Case<'_>) -> Vec<Meeting> {
-    let frame =
-        |part: &Part| case.analyzed().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns));
+    let frame = |part: &Part| {
+        case.analyzed().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns))
+    };
     let mut all: Vec<Meeting> = (case.analysis.collectives().matched.iter())
         .filter(|Matched { parts }| parts.len() > 1 && parts.iter().all(frame))
         .map(|Matched { parts }| {

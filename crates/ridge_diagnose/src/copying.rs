@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::finding::Place;
 use crate::known::Known;
 use ridge_analysis::models::transfers::Transfers;
-use ridge_analysis::{Analysis, Ceiling, TimeOwner, Limit, Need, Per, Shared, Breakdown};
+use ridge_analysis::{Analysis, Breakdown, Ceiling, Limit, Need, Per, Shared, TimeOwner};
 use ridge_table::Basis;
 use ridge_trace::{DeviceRow, EventKind, EventRow, MemoryKind, Trace, Transfer};
 use rustc_hash::FxHashMap;
@@ -123,8 +123,12 @@ impl<'a> Case<'a> {
         if self.analyzed().per == Per::Step {
             return copies;
         }
-        let turns: FxHashMap<u32, Turns> =
-            self.breakdown().devices.iter().map(|device| (device.device.0, turns(self.trace(), device.device.0))).collect();
+        let turns: FxHashMap<u32, Turns> = self
+            .breakdown()
+            .devices
+            .iter()
+            .map(|device| (device.device.0, turns(self.trace(), device.device.0)))
+            .collect();
         copies.retain(|copy| {
             let start = self.trace().events.start_ns[copy.row as usize];
             turns

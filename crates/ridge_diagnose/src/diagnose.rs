@@ -10,7 +10,7 @@ use crate::rules::RULES;
 use crate::saving::{Saving, SavingBasis};
 use crate::words::count as counted;
 use rayon::prelude::*;
-use ridge_analysis::{AnalyzedTime, Life, Lines, Need, Breakdown};
+use ridge_analysis::{AnalyzedTime, Breakdown, Life, Lines, Need};
 use std::collections::BTreeSet;
 
 /// Findings that hold less of the time are only shown on request.

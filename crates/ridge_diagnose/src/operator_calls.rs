@@ -5,7 +5,7 @@
 use crate::case::Case;
 use crate::pauses::is_own_code;
 use crate::pricing::{Rates, Work};
-use ridge_analysis::{Analysis, AnalyzedTime, TimeOwner, IdleGaps, Need, Shared, Spans, Breakdown};
+use ridge_analysis::{Analysis, AnalyzedTime, Breakdown, IdleGaps, Need, Shared, Spans, TimeOwner};
 use ridge_hlo::ElementType;
 use ridge_trace::{DeviceRow, EventKind, NONE, StringId, TrackKind};
 use rustc_hash::FxHashMap;
@@ -124,7 +124,8 @@ fn work_of(analysis: &Analysis<'_>, calls: &[OperatorCall]) -> Vec<(u32, usize, 
             let around =
                 std::iter::successors(known(events.link[row as usize]), |row| known(events.parent[*row as usize]));
             let call = around.take(NESTING).find_map(|row| position.get(&row).copied());
-            let place = call.and_then(|_| analysis.breakdown().place(DeviceRow(device), TimeOwner::work(trace, row as usize)));
+            let place =
+                call.and_then(|_| analysis.breakdown().place(DeviceRow(device), TimeOwner::work(trace, row as usize)));
             let at = call.zip(place).map(|(call, place)| {
                 found.push((call, place, ns));
                 found.len() - 1

@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::pauses::is_own_code;
 use ridge_analysis::models::ModuleRuns;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Breakdown, is_primitive, windows_of_processes};
+use ridge_analysis::{Analysis, Breakdown, Cause, IdleGaps, Need, Shared, is_primitive, windows_of_processes};
 use ridge_trace::{EventKind, ModuleRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
 

@@ -7,7 +7,7 @@ use crate::case::{Case, IdleTime};
 use crate::collectives::{Meeting, meetings};
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Breakdown};
+use ridge_analysis::{Analysis, Breakdown, Cause, IdleGaps, Need, Shared};
 use rustc_hash::FxHashMap;
 
 /// The part of rows of the breakdown that is slack, 0 to 1, by their place; what is not there has none.

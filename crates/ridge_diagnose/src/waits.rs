@@ -9,7 +9,7 @@ use crate::finding::{Finding, Place};
 use crate::known::Known;
 use crate::words::{percent, short};
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Analysis, Cause, TimeOwner, IdleGaps, Need, Shared, Breakdown};
+use ridge_analysis::{Activity, Analysis, Breakdown, Cause, IdleGaps, Need, Shared, TimeOwner};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{DeviceRow, EventKind, EventRow, StringId};

@@ -112,7 +112,11 @@ pub fn cause_changes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseCh
     found.extend(left.iter().map(vanished));
     found.extend(open.iter().map(new));
     let moved = |change: &CauseChange| (change.after_share - change.before_share).abs();
-    found.sort_by(|a, b| (a.status == FindingStatus::Unchanged).cmp(&(b.status == FindingStatus::Unchanged)).then(moved(b).total_cmp(&moved(a))));
+    found.sort_by(|a, b| {
+        (a.status == FindingStatus::Unchanged)
+            .cmp(&(b.status == FindingStatus::Unchanged))
+            .then(moved(b).total_cmp(&moved(a)))
+    });
     found
 }
 

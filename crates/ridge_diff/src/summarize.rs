@@ -4,7 +4,7 @@ use crate::place::Place;
 use crate::summary::{DeviceSeen, Item, Kind, Measure, Origin, Part, Summary, Unit};
 use crate::wavering::wavering;
 use crate::{names, structure};
-use ridge_analysis::{Analysis, ComparedTime, Group, TimeOwner, Lines, Need, Per, BreakdownRow};
+use ridge_analysis::{Analysis, BreakdownRow, ComparedTime, Group, Lines, Need, Per, TimeOwner};
 use ridge_trace::{EventKind, NONE, StringId, TrackKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -43,7 +43,8 @@ pub fn summarize(analysis: &Analysis<'_>, line_text: &mut LineText<'_>) -> Summa
 }
 
 fn origin(analysis: &Analysis<'_>, compared: &ComparedTime) -> Origin {
-    let devices = compared.breakdown.devices.iter().filter_map(|device| analysis.trace.devices.get(device.device.index()));
+    let devices =
+        compared.breakdown.devices.iter().filter_map(|device| analysis.trace.devices.get(device.device.index()));
     let seen = devices.map(|device| DeviceSeen {
         model: device.model.clone().unwrap_or_else(|| without_number(&device.plane)),
         is_processor: device.is_processor(),

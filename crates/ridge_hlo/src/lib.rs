@@ -82,7 +82,7 @@ pub use kernel_order::{FoundBy, Implemented, KernelFinder};
 pub use literal::{Literal, Scalar};
 pub use module::{AliasKind, BufferDonor, HloModule, InputOutputAlias};
 pub use opcode::{Elementwise, Opcode, OpcodeClass, Phase};
-pub use origins::{Origin, Origins, AttributedBy};
+pub use origins::{AttributedBy, Origin, Origins};
 pub use replay::PeakMemory;
 pub use shape::{ElementType, Layout, Shape, ShapeError, Tile};
 pub use users::Users;

@@ -95,10 +95,8 @@ impl Tools {
     fn what_if(&mut self, asked: &WhatIfAsked) -> Result<String, Refusal> {
         let session = self.captures.get(&asked.id)?;
         let changes = asked.edits.iter().map(Edit::change).collect::<Result<Vec<_>, _>>()?;
-        let device = asked
-            .target
-            .as_ref()
-            .map(|name| OtherDevice { name: name.clone(), captured_on: asked.r#as.clone() });
+        let device =
+            asked.target.as_ref().map(|name| OtherDevice { name: name.clone(), captured_on: asked.r#as.clone() });
         let answer = session.what_if(&changes, device.as_ref())?;
         let concerned: String = (0..answer.changes.batch.num_rows())
             .map(|row| {

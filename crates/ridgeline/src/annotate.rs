@@ -184,9 +184,7 @@ fn footnotes(annotation: &Annotation, has_functions: bool, has_calls: bool) -> V
         let of = if has_functions { "functions of Python are" } else { "idle time of a function is" };
         said.push(format!("{of} shown where the function begins: the profiler recorded no other line"));
         if !has_functions {
-            said.push(
-                "files of functions are matched only by name: the profiler records no directories".to_owned(),
-            );
+            said.push("files of functions are matched only by name: the profiler records no directories".to_owned());
         }
     }
     if annotation.of == TimeOf::Host {

@@ -4,7 +4,7 @@
 use crate::error::{Details, OpenError};
 use crate::hlo::{HloStage, dumped, module_hlo, module_row};
 use crate::session::Session;
-use ridge_compile::{Outcome, Fused, Kernel, Operation, fused, refusals};
+use ridge_compile::{Fused, Kernel, Operation, Outcome, fused, refusals};
 use ridge_hlo::HloModule;
 use ridge_table::{Basis, Columns, Table};
 use rustc_hash::FxHashMap;
@@ -181,7 +181,9 @@ fn shared<'a>(found: &'a Fused, numbers: &FxHashMap<Known, usize>) -> FxHashMap<
         let others = with.len().saturating_sub(1);
         let place = held_by(found, operation).map(|names| format!(" in {names}")).unwrap_or_default();
         let in_words = match operation.outcome {
-            Outcome::Fused | Outcome::Duplicated => format!("{} with {others} others{place}", operation.outcome.words()),
+            Outcome::Fused | Outcome::Duplicated => {
+                format!("{} with {others} others{place}", operation.outcome.words())
+            }
             _ => format!("{}{place}", operation.outcome.words()),
         };
         Some(((*number)?, Shared { operation, with, in_words }))

@@ -94,8 +94,8 @@ pub use ridge_analysis::StepRow;
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{
-    Activity, Cause, DeviceTime, EventCategories, AnalyzedTime, EventLines, LineSums, LinesKnown, Owners, Per, ScopeRow,
-    Scopes, Spans, TimeOf,
+    Activity, AnalyzedTime, Cause, DeviceTime, EventCategories, EventLines, LineSums, LinesKnown, Owners, Per,
+    ScopeRow, Scopes, Spans, TimeOf,
 };
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,

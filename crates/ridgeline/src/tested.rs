@@ -73,7 +73,8 @@ fn said(notes: impl IntoIterator<Item = String>) -> TestedPredictions {
 
 fn judge(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Option<&str>) -> TestedPredictions {
     let changes = ridge_diff::cause_changes(before, after);
-    let vanished: Vec<&CauseChange> = changes.iter().filter(|change| change.status == FindingStatus::Resolved).collect();
+    let vanished: Vec<&CauseChange> =
+        changes.iter().filter(|change| change.status == FindingStatus::Resolved).collect();
     if let Some(rule) = named {
         if !before.iter().any(|cause| cause.rule == rule) {
             return said([format!("no prediction was tested: check does not find {rule} in the program as it is")]);

@@ -35,7 +35,8 @@ pub(super) fn rules() -> String {
 fn row(rule: &Rule) -> String {
     let file = rule.id.replace('-', "_");
     let kind = if matches!(rule.find, Find::Doubts(_)) { "doubt" } else { "cause" };
-    let record = [SavingBasis::Replay, SavingBasis::ShareOfTime].into_iter().find_map(|basis| record_of(rule.id, basis));
+    let record =
+        [SavingBasis::Replay, SavingBasis::ShareOfTime].into_iter().find_map(|basis| record_of(rule.id, basis));
     let record = record.map_or(String::new(), |record| {
         let pairs = if record.pairs == 1 { "pair" } else { "pairs" };
         format!("{} {pairs}, {:.2} to {:.2}", record.pairs, record.lowest_ratio, record.highest_ratio)

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use crate::{Analysis, Need, WorkGroups};
-use ridge_hlo::{Origins, AttributedBy, SourceFrame};
+use ridge_hlo::{AttributedBy, Origins, SourceFrame};
 use ridge_trace::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -18,7 +18,7 @@ use crate::{Analysis, AnalyzedTime, IdleGaps, Need, Spans};
 use rayon::prelude::*;
 use ridge_trace::{DeviceRow, EventKind, EventRow, Trace, Track};
 use row::CutRow;
-pub use row::{TimeOwner, BreakdownRow};
+pub use row::{BreakdownRow, TimeOwner};
 use rustc_hash::FxHashMap;
 use succession::Succession;
 use sums::Sums;

@@ -8,7 +8,7 @@
 
 use super::breakdown::Within;
 use crate::context::{Shared, Spans};
-use crate::{Analysis, AnalyzedTime, IdleGaps, Need, Per, Steps, Breakdown};
+use crate::{Analysis, AnalyzedTime, Breakdown, IdleGaps, Need, Per, Steps};
 use ridge_trace::{StringId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -198,7 +198,7 @@ impl<'a> Analysis<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{TimeOwner, Prepared};
+    use crate::{Prepared, TimeOwner};
     use expect_test::{Expect, expect};
 
     #[track_caller]
@@ -206,7 +206,8 @@ mod tests {
         let trace = ridge_test::trace(text);
         let prepared = Prepared::with_sheets(&trace);
         let compared = prepared.analysis(&trace, &[]).compared().clone();
-        let mut lines = format!("{} ns of {} units, periods {:?}\n", compared.whole_ns, compared.units, compared.periods_ns);
+        let mut lines =
+            format!("{} ns of {} units, periods {:?}\n", compared.whole_ns, compared.units, compared.periods_ns);
         for (at, row) in compared.breakdown.rows.iter().enumerate() {
             let what = match row.owner {
                 TimeOwner::Work { name, .. } => trace.strings.get(name),

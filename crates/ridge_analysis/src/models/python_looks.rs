@@ -5,7 +5,7 @@
 //! calls that give the lock away, which are those that one wants to know of.
 
 use crate::context::Shared;
-use crate::{Analysis, AnalyzedTime, TimeOwner, IdleGaps, Need, Breakdown};
+use crate::{Analysis, AnalyzedTime, Breakdown, IdleGaps, Need, TimeOwner};
 use ridge_trace::{DeviceRow, PythonThread, Trace};
 use rustc_hash::FxHashMap;
 

@@ -21,7 +21,9 @@ pub(crate) static VIEW: View = View {
         if rows.is_empty() {
             table.footnotes.push("the capture has no collective operations".to_owned());
         } else if !rows.iter().any(Matched::is_met) {
-            table.footnotes.push("only one rank was captured; captures of several show which ranks waited for others".to_owned());
+            table
+                .footnotes
+                .push("only one rank was captured; captures of several show which ranks waited for others".to_owned());
         }
         table
     },

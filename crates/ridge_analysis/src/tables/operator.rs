@@ -131,5 +131,4 @@ fn finish(rows: &[OperatorRow], mut table: Table) -> Table {
 }
 
 /// What a table says that shows the operators' own times for want of device work.
-pub(crate) const HOST_ALONE: &str =
-    "the capture has no device work: times are host operators' self times";
+pub(crate) const HOST_ALONE: &str = "the capture has no device work: times are host operators' self times";

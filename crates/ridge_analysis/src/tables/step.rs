@@ -108,7 +108,9 @@ pub(crate) fn time_note(owners: &Owners) -> Vec<String> {
     let mut notes = Vec::new();
     if owners.by_launch_time > 0 {
         let what = events(owners.by_launch_time);
-        notes.push(format!("{what} launched by threads that work for others: attributed to the range open at their launch"));
+        notes.push(format!(
+            "{what} launched by threads that work for others: attributed to the range open at their launch"
+        ));
     }
     if owners.by_time > 0 {
         let what = events(owners.by_time);

@@ -100,8 +100,7 @@ pub(crate) static REPEATS: View = View {
                 .show(AGAIN)
                 .table("Repeated transfers");
             if !rows.is_empty() {
-                let note =
-                    "with the same direction, size and cause; a capture doesn't show whether their content was the same";
+                let note = "with the same direction, size and cause; a capture doesn't show whether their content was the same";
                 table.footnotes.push(note.to_owned());
             }
             table

@@ -328,7 +328,12 @@ impl TryArguments {
     }
 
     fn compare(&self) -> Options {
-        Options { min_change: self.min_change, confidence: self.confidence, fail_on: self.fail_on, ..Options::default() }
+        Options {
+            min_change: self.min_change,
+            confidence: self.confidence,
+            fail_on: self.fail_on,
+            ..Options::default()
+        }
     }
 
     fn folder(&self) -> Result<PathBuf, Failure> {

@@ -56,9 +56,7 @@ pub(super) static FINDING: RawTable = RawTable {
         text("level", "how much it matters", |tables, rows| {
             findings(tables, rows, |finding| Some(finding.level.name().into()))
         }),
-        text("message", "the problem", |tables, rows| {
-            findings(tables, rows, |finding| Some(finding.message.clone()))
-        }),
+        text("message", "the problem", |tables, rows| findings(tables, rows, |finding| Some(finding.message.clone()))),
         text("source_file", "file of the line, if known", |tables, rows| {
             findings(tables, rows, |finding| finding.place.as_ref().map(|place| place.file.clone()))
         }),

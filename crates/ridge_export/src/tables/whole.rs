@@ -16,16 +16,20 @@ pub(super) static TRACK: RawTable = RawTable {
     columns: &[
         whole("track_id", "its number", |_, rows| ids(rows)),
         text("name", "its name", |tables, rows| tracks(tables, rows, |track| Some(track_name(track, &tables.names)))),
-        text("kind", "thread, stream, lane; `derived` for a viewer's own track, with events in no table", |tables, rows| {
-            texts(rows.map(|row| {
-                Some(match tables.trace.tracks[row].kind {
-                    TrackKind::HostThread => "thread",
-                    TrackKind::Stream => "stream",
-                    TrackKind::OperationLane => "lane",
-                    TrackKind::Derived => "derived",
-                })
-            }))
-        }),
+        text(
+            "kind",
+            "thread, stream, lane; `derived` for a viewer's own track, with events in no table",
+            |tables, rows| {
+                texts(rows.map(|row| {
+                    Some(match tables.trace.tracks[row].kind {
+                        TrackKind::HostThread => "thread",
+                        TrackKind::Stream => "stream",
+                        TrackKind::OperationLane => "lane",
+                        TrackKind::Derived => "derived",
+                    })
+                }))
+            },
+        ),
         whole("process_id", "row of its process", |tables, rows| {
             wholes(rows.map(|row| Some(tables.trace.tracks[row].process.into())))
         }),

@@ -34,10 +34,7 @@ impl CalibrateError {
     pub fn hints(&self) -> Vec<String> {
         match self {
             CalibrateError::NoDevice { .. } => {
-                vec![
-                    "name an interpreter with JAX by `--python`, or measure only the host with `--only host`"
-                        .into(),
-                ]
+                vec!["name an interpreter with JAX by `--python`, or measure only the host with `--only host`".into()]
             }
             CalibrateError::Write { .. } => vec!["check space and permission".into()],
             CalibrateError::Signals { .. } => Vec::new(),

@@ -226,13 +226,17 @@ fn tornado(board: &BoardAnswer, sensitivities: &[Sensitivity], layout: &Layout) 
         Glyphs::Ascii => ("o", "-"),
     };
     for sensitivity in shown() {
-        let (from, to) = (place(sensitivity.from_s.min(sensitivity.to_s)), place(sensitivity.from_s.max(sensitivity.to_s)));
+        let (from, to) =
+            (place(sensitivity.from_s.min(sensitivity.to_s)), place(sensitivity.from_s.max(sensitivity.to_s)));
         let between = to.saturating_sub(from + 1);
         let drawn = format!("{}{end}{}{}", " ".repeat(from), line.repeat(between), if to > from { end } else { "" });
         let pad = " ".repeat(room.saturating_sub(drawn.chars().count()));
         text.push_str(&plain(&format!("     {:<name$}  ", sensitivity.what), layout));
         text.push_str(&styled(layout.theme.bar, &drawn));
-        text.push_str(&plain(&format!("{pad}  {:>9} {:>9}\n", secs(sensitivity.from_s), secs(sensitivity.to_s)), layout));
+        text.push_str(&plain(
+            &format!("{pad}  {:>9} {:>9}\n", secs(sensitivity.from_s), secs(sensitivity.to_s)),
+            layout,
+        ));
     }
     text
 }

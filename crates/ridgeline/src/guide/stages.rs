@@ -341,11 +341,7 @@ fn mended(answer: &OffloadAnswer, commands: &Commands) -> Option<FollowUp> {
         Host::Measured | Host::MeasuredOnProcessor => String::new(),
     };
     Some(FollowUp {
-        what: format!(
-            "fix `{}` in the program first ({}), and measure the saving{on}",
-            one.region.name,
-            fix.words()
-        ),
+        what: format!("fix `{}` in the program first ({}), and measure the saving{on}", one.region.name, fix.words()),
         command: commands.try_fix(),
     })
 }

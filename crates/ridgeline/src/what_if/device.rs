@@ -2,7 +2,7 @@
 
 use crate::error::{Details, OpenError};
 use crate::session::Session;
-use ridge_analysis::{DeviceSheet, ScaledWork, ScaledBy, sheets, sheets_named};
+use ridge_analysis::{DeviceSheet, ScaledBy, ScaledWork, sheets, sheets_named};
 use ridge_replay::{Action, Basis, Edit, PerStep, Prediction};
 use ridge_table::{Basis as Source, Columns, Note, Severity, Table};
 

@@ -1,6 +1,6 @@
 //! What has how much of one device's time, while it is summed.
 
-use super::row::{CutRow, TimeOwner, BreakdownRow};
+use super::row::{BreakdownRow, CutRow, TimeOwner};
 use ridge_trace::{DeviceRow, EventRow};
 use rustc_hash::FxHashMap;
 

@@ -63,9 +63,7 @@ fn summary(analysis: &Analysis<'_>, trends: &[StepTrend]) -> Table {
         .nanos("drift_high_ns", "To", "upper end of the slope's 95% interval", Basis::Modelled, |row| {
             slope(row, |slope| slope.high)
         })
-        .text("course", "Trend", "whether the slope's interval excludes zero", |row| {
-            trend(&row.drift).to_owned()
-        })
+        .text("course", "Trend", "whether the slope's interval excludes zero", |row| trend(&row.drift).to_owned())
         .count(
             "outliers",
             "Outliers",

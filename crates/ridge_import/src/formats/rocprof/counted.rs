@@ -43,8 +43,7 @@ pub(super) fn add(records: &Records, number: u64, process: u32, source: Source<'
             add(name, value, no_unit);
         }
     }
-    let message =
-        "kernels ran one at a time while counters were collected: gaps and overlaps aren't the program's";
+    let message = "kernels ran one at a time while counters were collected: gaps and overlaps aren't the program's";
     import.note(Severity::Info, source.name, None, all.len() as u64, message.to_owned());
 }
 
