@@ -51,7 +51,7 @@ fn an_unknown_table_lists_the_tables() {
     let ran = run(&["stats", "run/", "--by", "thing"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("range, step, rank, collective, operator, operator-shapes, layout, module, compilation, category, op, kernel, source, scope, track"),
+        ran.stderr.contains("range, step, rank, collective, operator, operator-shapes, sequence, fused, layout, module, compilation, category, op, kernel, source, scope, track"),
         "{}",
         ran.stderr
     );

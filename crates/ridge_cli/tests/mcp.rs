@@ -184,35 +184,35 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
     expect![[r#"
         What holds this inference back?
           1. warning[unfused-eager] 58% of the time goes to unfused elementwise, copy and reduction kernels, run operator by operator
-          3989 characters
+          3992 characters
         How much can be saved where the loader is slow?
-          saves: 4.6 ms to 22 ms (its share of the time; blind: 0 of 1 right) (modelled)
-          2545 characters
+          saves: 4.6 ms to 22 ms (its share of the time) (modelled)
+          2522 characters
         Which GPUs were used, and was anything lost?
           devices: /device:GPU:0, /device:GPU:1
-          6056 characters
+          6062 characters
         Which kernel that is no copy took longest?
           nvjet_tst_128x256_64x4_1x2_h_bz_coopB_TNT 400000 8
-          2108 characters
+          2106 characters
         Is the largest matrix product bound by compute or by memory?
           custom-call.1 compute 1.45305
-          2628 characters
+          2631 characters
         Which operator of PyTorch took most time of its own?
           aten::convolution_backward 46354372 12
-          2022 characters
+          2020 characters
         How much memory was in use at most?
           cuda:0 32506156
-          645 characters
+          642 characters
         Which line of the program took most time?
           cpuprof.py: 33.6 ms of 33.6 ms of all device time (measured); idle 2.55 ms (measured)
-          2170 characters
+          2168 characters
         What answers the questions that this capture leaves open?
           to find out: ridgeline bench SUITE --sizes 32,64,128 -o RUN
-          4790 characters
+          4779 characters
         Would it help if all work were twice as fast?
           Saves: cannot tell: the capture doesn't have the calls that launched its device work, so the cause of its waits is unknown - saving of all changes together; overlapping changes count once
-          2692 characters
-        29645 characters in all
+          2699 characters
+        29621 characters in all
     "#]].assert_eq(&said);
 }
 

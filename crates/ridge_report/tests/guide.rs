@@ -45,8 +45,8 @@ fn a_capture_of_a_processor() {
             ground truth[partly]: times of the accelerator, with measured roofs
               times are measured, on a CPU (CPU)
                 ridgeline roofline fixtures/xplane/train_steps.xplane.pb
-              missing: what an accelerator would take; run the next command on a machine
-              that has it; and which roofs this machine reaches
+              missing: the time on an accelerator; run the next command on a machine that
+              has it; and which roofs this machine reaches
               to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
                 ridgeline calibrate
@@ -153,9 +153,9 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
             ground truth[partly]: times of the accelerator, with measured roofs
               times are measured, on a CPU (CPU)
                 ridgeline roofline fixtures/chrome/torch_mlp.json
-              missing: what an accelerator would take; run the next command on a machine
-              that has it; and which roofs this machine reaches, which the next command
-              measures with JAX
+              missing: the time on an accelerator; run the next command on a machine that
+              has it; and which roofs this machine reaches, which the next command measures
+              with JAX
               to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
                 ridgeline calibrate

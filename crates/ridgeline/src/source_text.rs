@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(told(), (ran, "lines are shown as they ran; `/program.py` changed since".to_owned()));
         std::fs::remove_file(&kept).expect("it was there");
         let today =
-            "lines of `/program.py` are read as they are today: the capture does not tell whether they ran like that";
+            "lines of `/program.py` are from the current files: the capture doesn't show whether they ran like that";
         assert_eq!(told(), (Some("edited = 2".to_owned()), today.to_owned()));
     }
 

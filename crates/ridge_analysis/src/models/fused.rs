@@ -12,6 +12,8 @@ const MOST: usize = 8;
 /// One kernel, by its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FusedRow {
+    /// Its name in the trace.
+    pub id: StringId,
     /// Its name.
     pub name: String,
     /// Times that it ran.
@@ -45,10 +47,10 @@ impl Shared for Fused {
         let ran = ran(trace, &of);
         let texts =
             |set: BTreeSet<StringId>| set.into_iter().take(MOST).map(|id| trace.strings.get(id).to_owned()).collect();
-        let row = |(name, [configs, operators, lines]): (StringId, [BTreeSet<StringId>; 3])| {
-            let (runs, ns) = ran.get(&name).copied().unwrap_or_default();
-            let name = trace.strings.get(name).to_owned();
-            FusedRow { name, runs, ns, configs: texts(configs), operators: texts(operators), lines: texts(lines) }
+        let row = |(id, [configs, operators, lines]): (StringId, [BTreeSet<StringId>; 3])| {
+            let (runs, ns) = ran.get(&id).copied().unwrap_or_default();
+            let name = trace.strings.get(id).to_owned();
+            FusedRow { id, name, runs, ns, configs: texts(configs), operators: texts(operators), lines: texts(lines) }
         };
         let mut rows: Vec<FusedRow> = of.into_iter().map(row).collect();
         rows.sort_by(|one, other| (Reverse(one.ns), &one.name).cmp(&(Reverse(other.ns), &other.name)));

@@ -127,6 +127,9 @@ impl CopyRate {
     }
 }
 
+/// Bytes, and the rates of single copies: from when, until when, bytes per second.
+type Moved = (u64, Vec<(i64, i64, f64)>);
+
 /// The rate of copies by device and kind.
 #[derive(Debug, Default)]
 pub struct CopyRates(pub Vec<CopyRate>);
@@ -134,7 +137,7 @@ pub struct CopyRates(pub Vec<CopyRate>);
 impl Shared for CopyRates {
     fn make(analysis: &Analysis<'_>) -> CopyRates {
         let (trace, events) = (analysis.trace, &analysis.trace.events);
-        let mut found: BTreeMap<(u32, EventKind), (u64, Vec<(i64, i64, f64)>)> = BTreeMap::new();
+        let mut found: BTreeMap<(u32, EventKind), Moved> = BTreeMap::new();
         for track in trace.device_tracks().filter(|track| track.kind != TrackKind::Derived) {
             let Some(device) = track.device else { continue };
             for row in track.rows.clone().map(|row| row as usize) {
@@ -147,7 +150,7 @@ impl Shared for CopyRates {
                 stretches.push((start, start.saturating_add(ns), moved.bytes as f64 / ns as f64 * 1e9));
             }
         }
-        let rate = |((device, kind), (bytes, stretches)): ((u32, EventKind), (u64, Vec<(i64, i64, f64)>))| CopyRate {
+        let rate = |((device, kind), (bytes, stretches)): ((u32, EventKind), Moved)| CopyRate {
             device: DeviceRow(device),
             kind,
             copies: stretches.len() as u64,

@@ -3,6 +3,7 @@
 use crate::context::Need;
 use crate::models::fused::{Fused, FusedRow};
 use crate::view::{Sheet, Topic, View, columns};
+use ridge_table::Subject;
 
 /// The view.
 pub(crate) static VIEW: View = View {
@@ -13,7 +14,10 @@ pub(crate) static VIEW: View = View {
     answers: |analysis| !analysis.trace.fused.is_empty(),
     make: |analysis, _| {
         let Fused(rows) = analysis.get();
-        let mut table = Sheet::over(analysis, rows).show(COLUMNS).table("Kernels of torch.compile");
+        let mut table = Sheet::over(analysis, rows)
+            .about(|_, row| Some(Subject::Named(row.id)))
+            .show(COLUMNS)
+            .table("Kernels of torch.compile");
         if rows.is_empty() {
             let none = "nothing says which kernels torch.compile made; traces of Triton's kernels do, and the files of TORCH_COMPILE_DEBUG=1";
             table.footnotes.push(none.to_owned());
