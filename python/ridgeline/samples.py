@@ -149,7 +149,7 @@ class Sampler:
         for ident, frames in stacks:
             if ident != own:
                 self._keep(ident, now, frames)
-                self._steady.look(list(islice(filter(self._own.has, frames), _MOST_FRAMES)))
+                self._steady.look(islice(filter(self._own.has, frames), _MOST_FRAMES))
 
     def _keep(self, ident: int, now: int, frames: list[FrameType]) -> None:
         stack, thread = self._stack(frames), self._threads.get(ident)

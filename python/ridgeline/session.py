@@ -17,7 +17,6 @@ from typing import Any
 
 from . import memory
 from .budget import StepTimes, TraceBudget
-from .cpu_waits import CpuWaits
 from .imports import ImportWatch
 from .limits import Limits, LimitWatch
 from .live import Live
@@ -25,6 +24,7 @@ from .main_thread import call_in_main_thread
 from .manifest import Piece
 from .module_files import write_module
 from .modules import CompiledModule
+from .processors import CpuWaits
 from .range_tracer import RangeTracer
 from .safely import Parts
 from .samples import Sampler

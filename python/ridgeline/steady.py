@@ -12,7 +12,7 @@ import inspect
 import linecache
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -77,7 +77,7 @@ class SteadyArguments:
         self._files: dict[str, dict[tuple[str, int], ast.AST]] = {}
         self._functions: dict[str, _Function] = {}
 
-    def look(self, frames: list[FrameType]) -> None:
+    def look(self, frames: Iterable[FrameType]) -> None:
         """One look at the program's own frames."""
         if "jaxlib" not in sys.modules:
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from ridgeline import budget, processors
@@ -121,3 +123,17 @@ def test_few_steps_tell_nothing() -> None:
     for number in range(9):
         times.begins(float(number), 1)
     assert times.compared() is None
+
+
+def test_waits_for_a_processor_are_those_of_the_main_thread_and_the_longest_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    main = str(os.getpid())
+    # The pool's threads wait at the same time; one of them began during the capture.
+    counts = iter([{main: 100_000_000, "7": 50}, {main: 400_000_000, "7": 60, "8": 200_000_000}])
+    times = iter([1.0, 3.0])
+    monkeypatch.setattr(processors, "_waited_ns", lambda: next(counts))
+    monkeypatch.setattr(processors.time, "perf_counter", lambda: next(times))
+    waits = processors.CpuWaits()
+    assert waits.told() is None
+    waits.begins()
+    waits.ends()
+    assert waits.told() == {"waited_s": 0.5, "of_s": 2.0}

@@ -208,10 +208,16 @@ async fn listed(address: &ListingTableUrl, context: &SessionContext) -> Result<V
 
 /// The part that a file belongs to, and the two names below; `None` where it belongs to none.
 fn place_of(address: &ListingTableUrl, file: &path::Path) -> Option<(String, [String; 2])> {
+    let (part, below) = part_of(address, file)?;
+    Some((part, below.try_into().ok()?))
+}
+
+/// The part that a file belongs to, and the names below, however many.
+fn part_of(address: &ListingTableUrl, file: &path::Path) -> Option<(String, Vec<String>)> {
     let names: Vec<&str> = address.strip_prefix(file)?.collect();
-    let [job, host, rank, schema, name] = names[..] else { return None };
-    let is_part = [job, host, rank].iter().zip(PARTS).all(|(name, level)| is_of_level(name, level));
-    is_part.then(|| (format!("{job}/{host}/{rank}"), [schema.to_owned(), name.to_owned()]))
+    let (part, below) = names.split_at_checked(PARTS.len()).filter(|(_, below)| !below.is_empty())?;
+    let is_part = part.iter().zip(PARTS).all(|(name, level)| is_of_level(name, level));
+    is_part.then(|| (part.join("/"), below.iter().map(|name| (*name).to_owned()).collect()))
 }
 
 /// Whether a folder's name is `level=…`.
@@ -243,7 +249,7 @@ pub(crate) async fn put(folder: &Path, to: &Path, context: &SessionContext) -> R
     let store = context.runtime_env().object_store(to.object_store()).map_err(failed)?;
     let mut parts: BTreeMap<String, Vec<ObjectMeta>> = BTreeMap::new();
     for file in listed(&from, context).await.map_err(failed)? {
-        if let Some(part) = part_of(&from, &file.location) {
+        if let Some((part, _)) = part_of(&from, &file.location) {
             parts.entry(part).or_default().push(file);
         }
     }
@@ -256,14 +262,6 @@ pub(crate) async fn put(folder: &Path, to: &Path, context: &SessionContext) -> R
         put.bytes += files.iter().map(|file| file.size).sum::<u64>();
     }
     Ok(put)
-}
-
-/// The part that a file belongs to, however deep it is.
-fn part_of(address: &ListingTableUrl, file: &path::Path) -> Option<String> {
-    let names: Vec<&str> = address.strip_prefix(file)?.collect();
-    let [job, host, rank, _, ..] = names[..] else { return None };
-    let is_part = [job, host, rank].iter().zip(PARTS).all(|(name, level)| is_of_level(name, level));
-    is_part.then(|| format!("{job}/{host}/{rank}"))
 }
 
 fn below(address: &ListingTableUrl, part: &str) -> path::Path {

@@ -16,7 +16,7 @@ use url::Url;
 /// How an address in a bucket begins.
 const S3: &str = "s3";
 /// How long a request is tried again when the service fails or is not reached.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RETRY_FOR: Duration = Duration::from_secs(20);
 const TRIES: usize = 5;
 
 /// The stores that queries read: the files of this machine, and buckets, each connected to when it is first named.
@@ -52,7 +52,7 @@ fn bucket(url: &Url) -> Result<Arc<dyn ObjectStore>> {
         true => builder.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp), "true"),
         false => builder,
     };
-    let retry = RetryConfig { max_retries: TRIES, retry_timeout: PATIENCE, ..RetryConfig::default() };
+    let retry = RetryConfig { max_retries: TRIES, retry_timeout: RETRY_FOR, ..RetryConfig::default() };
     let store = builder.with_retry(retry).build().map_err(|error| DataFusionError::ObjectStore(Box::new(error)))?;
     Ok(Arc::new(store))
 }

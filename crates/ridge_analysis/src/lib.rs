@@ -22,6 +22,8 @@
 mod context;
 mod device;
 pub mod models;
+#[cfg(test)]
+mod random;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Calls of compiled functions from Python, and the time that devices are idle in them.
 
 use crate::case::Case;
+use crate::finding::Place;
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Activity, Cause, IdleGaps, Spans, TimeOwner};
 use ridge_trace::{DeviceRow, EventKind};
@@ -8,6 +9,9 @@ use ridge_trace::{DeviceRow, EventKind};
 /// What JAX 0.4 and later runs in Python for a program that its dispatch in C++ does not take: one that calls back, and the
 /// first call of any.
 const DISPATCH_IN_PYTHON: &str = "ExecuteReplicated.__call__";
+
+/// Calls whose line is looked for.
+pub(crate) const MOST_LOOKED_AT: usize = 4096;
 
 /// A call of a compiled function that is in no other.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +42,12 @@ impl<'a> Case<'a> {
         let rows = self.host_rows(|kind, name| kind == EventKind::HostRange && called(name).is_some());
         let is_outer = |row: &u32| !self.around(*row).skip(1).any(|row| called(trace.name(row as usize)).is_some());
         rows.into_iter().filter(is_outer).filter_map(|row| self.call(row)).collect()
+    }
+
+    /// The line at which the host was during calls of `function`, by looks.
+    pub(crate) fn line_of_calls(&self, function: &str) -> Option<Place> {
+        let calls = self.calls().into_iter().filter(|call| call.function == function).take(MOST_LOOKED_AT);
+        self.seen_during(calls.map(|call| call.row)).map(|seen| seen.place)
     }
 
     fn call(&self, row: u32) -> Option<Call<'a>> {

@@ -53,6 +53,13 @@ impl<'a> Program<'a> {
         self.ran.get(&id).map_or(&[], |work| work)
     }
 
+    /// How often it ran: as often as what of its entry ran most.
+    pub(crate) fn runs(&self) -> u64 {
+        let of_entry =
+            self.ran.keys().filter(|id| Some(self.module.instruction(**id).computation) == self.module.entry);
+        of_entry.map(|id| self.events(*id)).max().unwrap_or(0)
+    }
+
     /// The devices' time that one instruction has, nanoseconds.
     pub(crate) fn ns(&self, id: InstructionId) -> i64 {
         self.work(id).iter().fold(0, |sum, work| sum.saturating_add(work.row.ns))
@@ -100,6 +107,11 @@ impl<'a> Program<'a> {
             .about(op.and_then(OpRow::known).map(Subject::Op))
             .about(Subject::Module(self.row))
     }
+}
+
+/// Whether programs that ran so often take turns; the ends of what is judged cut some of them.
+pub(crate) fn take_turns(one: u64, other: u64) -> bool {
+    one.abs_diff(other) <= (one / 100).max(2)
 }
 
 /// The computations that run as part of `first`, itself included, fusions left out.

@@ -17,7 +17,6 @@ const FILES: &[PackageFile] = package_files![
     "attach.py",
     "backends.py",
     "budget.py",
-    "cpu_waits.py",
     "elsewhere.py",
     "emulate.py",
     "endings.py",

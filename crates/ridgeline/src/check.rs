@@ -1,7 +1,7 @@
 //! What holds a program back: the diagnosis of a session, with what faces need to show it.
 
 use crate::session::Session;
-use crate::source_text::SourceText;
+use crate::source_text::{SourceText, kept_line};
 use crate::subject::{SubjectText, subject_text};
 use ridge_diagnose::{Case, Compiled, Diagnosis, Finding, Known, Place, Rule, Selection, StepTimes, diagnose};
 use ridge_table::{Note, Subject};
@@ -37,7 +37,7 @@ pub struct Shown {
 impl Session {
     /// Asks the rules of `selection` what holds the program back.
     pub fn check(&self, selection: &Selection) -> Check {
-        let mut texts = SourceText::new(&self.imported().sources, self.run_folder());
+        let doubles = self.run_folder().and_then(|folder| kept_line(folder, asks_for_doubles));
         let known = Known {
             notes: self.notes().to_vec(),
             compilations: self.compilations().iter().cloned().map(compiled).collect(),
@@ -47,16 +47,13 @@ impl Session {
             compiled_again: self.compiled_again().map(<[_]>::to_vec),
             is_predicted: self.is_predicted(),
             seen: self.seen_statically(),
-            doubles_asked_at: texts.kept_line(asks_for_doubles).map(|(file, line)| Place {
-                file,
-                line,
-                is_inferred: false,
-            }),
+            doubles_asked_at: doubles.map(|(file, line)| Place { file, line, is_inferred: false }),
         };
         let diagnosis = self.with_analysis(|analysis| {
             let case = Case { analysis: *analysis, known: &known };
             diagnose(&case, selection)
         });
+        let mut texts = SourceText::new(&self.imported().sources, self.run_folder());
         let mut shown: Vec<Shown> = Vec::with_capacity(diagnosis.findings.len());
         for finding in &diagnosis.findings {
             let text = |subject: &Subject| subject_text(self.trace(), subject);

@@ -89,7 +89,7 @@ pub use predicted::{
     LoopTrips, ModuleRuns, ModuleTrips, PredictedKernel, PredictedModule, Prediction, Recorded, Roofs, Trips, predict,
     predict_recorded,
 };
-pub use redact::{Redacted, private_words, redact};
+pub use redact::{Redacted, host_name, private_words, redact};
 pub use ridge_analysis::StepRow;
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};

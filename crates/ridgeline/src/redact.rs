@@ -96,9 +96,14 @@ fn learn_from<'a>(paths: impl Iterator<Item = &'a PathBuf>, words: &mut Words) {
     }
 }
 
+/// How the system calls this machine; `None` where it does not say.
+pub fn host_name() -> Option<String> {
+    fs::read_to_string("/proc/sys/kernel/hostname").ok()
+}
+
 fn words_of_this_machine() -> Words {
     let said = |name: &str| std::env::var(name).unwrap_or_default();
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| said("HOSTNAME"));
+    let host = host_name().unwrap_or_else(|| said("HOSTNAME"));
     let user = std::env::var("USER").unwrap_or_else(|_| said("LOGNAME"));
     Words::of(&said("HOME"), &user, host.trim())
 }

@@ -71,20 +71,8 @@ impl SourceText {
     pub(crate) fn known(&self) -> Vec<String> {
         let mut known: Vec<String> = self.files.keys().cloned().collect();
         let kept = self.run_folder.iter().flat_map(|folder| kept_files(folder));
-        known.extend(kept.map(|inside| format!("/{}", inside.display())));
+        known.extend(kept.map(|inside| name_of_kept(&inside)));
         known
-    }
-
-    /// The first line among the copies of a run folder that `wanted` takes: its file, its number and its text.
-    pub(crate) fn kept_line(&mut self, wanted: impl Fn(&str) -> bool) -> Option<(String, u32)> {
-        let mut files = self.known();
-        files.sort_unstable();
-        files.truncate(MOST_SEARCHED);
-        files.into_iter().find_map(|file| {
-            let (_, lines) = self.file(&file, None)?;
-            let at = lines.iter().position(|line| wanted(line))?;
-            Some((file, u32::try_from(at + 1).ok()?))
-        })
     }
 
     /// What a reader must know of the lines that were read: a sentence each.
@@ -109,6 +97,23 @@ impl SourceText {
             [first, ..] => Some(format!("{} files, such as `{first}`,", files.len())),
         }
     }
+}
+
+/// The first line that `wanted` takes among the copies of a run folder: its file and its number.
+///
+/// No line of them is shown for it, so no reader needs to know how they compare with the files here.
+pub(crate) fn kept_line(run_folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<(String, u32)> {
+    let mut files = kept_files(run_folder);
+    files.sort_unstable();
+    files.into_iter().take(MOST_SEARCHED).find_map(|inside| {
+        let at = read(&run_folder.join(KEPT).join(&inside))?.lines().position(&wanted)?;
+        Some((name_of_kept(&inside), u32::try_from(at + 1).ok()?))
+    })
+}
+
+/// The name that the copy at `inside` had.
+fn name_of_kept(inside: &Path) -> String {
+    format!("/{}", inside.display())
 }
 
 fn find(file: &str, path: Option<&Path>, run_folder: Option<&Path>) -> Option<(TextOrigin, Vec<String>)> {
@@ -205,6 +210,20 @@ mod tests {
         let today =
             "lines of `/program.py` are from the current files: the capture doesn't show whether they ran like that";
         assert_eq!(told(), (Some("edited = 2".to_owned()), today.to_owned()));
+    }
+
+    #[test]
+    fn a_kept_line_is_found_and_not_told_as_shown() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let program = dir.path().join("program.py");
+        let kept = dir.path().join(KEPT).join(inside(&program.to_string_lossy()).expect("a path"));
+        std::fs::create_dir_all(kept.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&kept, "import jax\nwanted = 1\n").expect("a file");
+        std::fs::write(&program, "edited = 2\n").expect("a file");
+        let found = |word: &str| kept_line(dir.path(), |line| line.contains(word));
+        assert_eq!(found("wanted"), Some((program.display().to_string(), 2)));
+        assert_eq!(found("edited"), None);
+        assert_eq!(SourceText::new(&[], Some(dir.path())).footnotes(), Vec::<String>::new());
     }
 
     /// PyTorch's profiler takes the folder off in which Python found a file.

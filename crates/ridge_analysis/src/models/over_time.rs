@@ -165,6 +165,7 @@ impl Shared for CopyRates {
 mod tests {
     use super::*;
     use crate::Prepared;
+    use crate::random::random;
 
     fn analyzed<T>(text: &str, ask: impl FnOnce(&Trace, &Analysis<'_>) -> T) -> T {
         let trace = ridge_test::trace(text);
@@ -216,11 +217,7 @@ mod tests {
     #[test]
     fn lines_are_those_of_counting_at_every_moment() {
         for seed in 1..40_u64 {
-            let mut state = seed;
-            let mut random = |below: u64| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) % below
-            };
+            let mut random = random(seed);
             let (mut calls, mut text) = (String::new(), String::new());
             for stream in 0..3 {
                 text.push_str(&format!("stream {stream} on gpu\n"));

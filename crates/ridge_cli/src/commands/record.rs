@@ -61,8 +61,7 @@ fn named(typed: Option<&String>, variable: &str) -> Option<String> {
 
 /// How the system calls this host.
 fn host_name() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    Some(as_name(name.trim())).filter(|name| !name.is_empty())
+    Some(as_name(ridgeline::host_name()?.trim())).filter(|name| !name.is_empty())
 }
 
 /// When writing a trace is worth a word, in seconds; after the last, each minute.

@@ -5,7 +5,7 @@ use crate::arguments::{behind_each, name_of};
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Program, programs};
+use crate::programs::{Program, programs, take_turns};
 use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
@@ -30,19 +30,22 @@ const LEAST: f64 = 0.25;
 const RUNS: u64 = 8;
 /// Numbers that a measure of quality has at most.
 const MOST_RESULTS: u64 = 64;
-/// Instructions of a program that is looked at, and calls whose line is looked for.
+/// Instructions of a program that is looked at.
 const MOST: usize = 1 << 14;
-const MOST_CALLS: usize = 4096;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
-    let all: Vec<(Program<'_>, u64)> = programs(case).into_iter().map(|program| { let runs = runs(&program); (program, runs) }).collect();
-    let steps: Vec<&(Program<'_>, u64)> = all.iter().filter(|(program, runs)| *runs >= RUNS && updates(program)).collect();
-    let of_program = |(program, runs): &(Program<'_>, u64)| {
-        let step = steps.iter().find(|(step, times)| step.row != program.row && is_as_often(*runs, *times))?;
-        finding(case, program, *runs, &step.0)
+    // Few captures have looks at Python, and all arguments of all programs are many.
+    if case.trace().python.watched.iter().all(|watched| watched.steady.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let often = programs(case).into_iter().map(|program| (program.runs(), program)).filter(|(runs, _)| *runs >= RUNS);
+    let (steps, others): (Vec<_>, Vec<_>) = often.partition(|(_, program)| updates(program));
+    let of_program = |(runs, program): &(u64, Program<'_>)| {
+        let (_, step) = steps.iter().find(|(times, _)| take_turns(*runs, *times))?;
+        finding(case, program, *runs, step)
     };
-    Ok(all.iter().filter(|(program, runs)| *runs >= RUNS && !updates(program)).filter_map(of_program).collect())
+    Ok(others.iter().filter_map(of_program).collect())
 }
 
 fn finding(case: &Case<'_>, program: &Program<'_>, runs: u64, step: &Program<'_>) -> Option<Finding> {
@@ -65,12 +68,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>, runs: u64, step: &Program<'_>
         percent(share),
         list(&names, 2),
     );
-    let calls = case.calls().into_iter().filter(|call| call.function == function).map(|call| call.row).take(MOST_CALLS);
-    let seen = case.seen_during(calls).map(|seen| seen.place);
     let first = program.longest_first(&ran).first().copied()?;
     Some(
         Finding::new(message)
-            .at(seen.or_else(|| place_of(case, program, first)))
+            .at(case.line_of_calls(function).or_else(|| place_of(case, program, first)))
             .about(Subject::Module(program.row))
             .number("runs in the analyzed time", Quantity::new(runs as f64, Unit::Count, Basis::Counted))
             .fact(format!("it returns a few numbers only; all {looks} looks at the program found the same arrays"))
@@ -81,21 +82,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>, runs: u64, step: &Program<'_>
     )
 }
 
-/// How often a program ran, by what of it ran most.
-fn runs(program: &Program<'_>) -> u64 {
-    let of_entry = program.ran.keys().filter(|id| Some(program.module.instruction(**id).computation) == program.module.entry);
-    of_entry.map(|id| program.events(*id)).max().unwrap_or(0)
-}
-
 /// Whether a program returns new values of its arguments.
 fn updates(program: &Program<'_>) -> bool {
     let module: &HloModule = program.module;
     let Some(entry) = module.entry.filter(|entry| module.computation(*entry).instruction_ids().len() <= MOST) else { return false };
     let is_array = |id: &InstructionId| module.instruction(*id).shape.element_count().is_ok_and(|count| count > MOST_RESULTS);
     updated(module, entry, &behind_each(module, entry)).iter().any(is_array)
-}
-
-/// Whether two programs take turns, of which the ends of what is judged cut some.
-fn is_as_often(one: u64, other: u64) -> bool {
-    one.abs_diff(other) <= (one / 100).max(2)
 }

@@ -1,6 +1,6 @@
 //! A Python loop calls one small compiled function again and again, each call on the result of the last.
 
-use crate::calls::Call;
+use crate::calls::{Call, MOST_LOOKED_AT};
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
@@ -39,8 +39,6 @@ const DISPATCH_NS: i64 = 100_000;
 const BETWEEN_NS: i64 = 5_000_000;
 /// The least part of the judged time from the first to the last of the turns.
 const MOST_OF: f64 = 0.5;
-/// Calls whose lines are looked at.
-const MOST_LOOKED_AT: usize = 4096;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Program, programs};
+use crate::programs::{Program, programs, take_turns};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
@@ -27,8 +27,6 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.05;
 /// The least part of a program that another has, too.
 const COVERED: f64 = 0.5;
-/// Calls whose line is looked for.
-const MOST_CALLS: usize = 4096;
 /// Runs from which on it is no chance that both run as often.
 const RUNS: u64 = 8;
 
@@ -46,7 +44,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let all: Vec<Hashed<'_>> = programs(case).into_iter().filter_map(|program| hashed(case, program)).collect();
     let mut found = Vec::new();
     for one in &all {
-        let covers = |other: &&Hashed<'_>| other.program.row != one.program.row && is_as_often(one.runs, other.runs) && other.ns >= one.ns;
+        let covers = |other: &&Hashed<'_>| other.program.row != one.program.row && take_turns(one.runs, other.runs) && other.ns >= one.ns;
         let best = all.iter().filter(covers).map(|other| (covered(one, other), other)).max_by_key(|(ids, _)| one.program.ns_of(ids));
         // Two compilations of one function take turns, too, but never on the same arguments.
         let is_other = |other: &Hashed<'_>| one.program.function(case) != other.program.function(case) || covered(other, one).len() < other.computes.len();
@@ -55,11 +53,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         }
     }
     Ok(found)
-}
-
-/// Whether two programs take turns, of which the ends of what is judged cut some.
-fn is_as_often(one: u64, other: u64) -> bool {
-    one.abs_diff(other) <= (one / 100).max(2)
 }
 
 /// The instructions of `one` all of whose work `other` does as well.
@@ -75,13 +68,11 @@ fn finding(case: &Case<'_>, one: &Hashed<'_>, other: &Hashed<'_>, ids: &[Instruc
         return None;
     }
     let (own, others) = (one.program.function(case), other.program.function(case));
-    // Both are mended where they are called.
-    let calls = case.calls().into_iter().filter(|call| call.function == own).map(|call| call.row).take(MOST_CALLS);
-    let seen = case.seen_during(calls);
     let ids = one.program.longest_first(ids);
     let message = format!("{} of the time, `{own}` repeats work that `{others}` also does; one program for both would compute it once", percent(case.share(ns)));
     let found = one.program.located(case, Finding::new(message), ids.first().copied());
-    let place = seen.map(|seen| seen.place).or_else(|| found.place.clone());
+    // Both are mended where they are called.
+    let place = case.line_of_calls(own).or_else(|| found.place.clone());
     Some(
         found
             .at(place)
@@ -99,7 +90,7 @@ fn hashed<'a>(case: &Case<'a>, program: Program<'a>) -> Option<Hashed<'a>> {
     let entry = module.entry?;
     let direct: Vec<InstructionId> = program.ran.keys().copied().filter(|id| module.instruction(*id).computation == entry).collect();
     let all: Vec<InstructionId> = program.ran.keys().copied().collect();
-    let (runs, ns) = (direct.iter().map(|id| program.events(*id)).max()?, program.ns_of(&all));
+    let (runs, ns) = (program.runs(), program.ns_of(&all));
     if runs < RUNS || case.share(ns) < LEAST {
         return None;
     }

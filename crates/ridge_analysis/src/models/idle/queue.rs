@@ -158,6 +158,7 @@ pub(crate) fn small_kernels(trace: &Trace, device: u32, threshold_ns: i64) -> Sm
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::random;
 
     #[test]
     fn depth_is_launched_and_not_begun() {
@@ -208,11 +209,7 @@ mod tests {
     #[test]
     fn streams_that_overlap_and_calls_that_overtake() {
         for seed in 1..40_u64 {
-            let mut state = seed;
-            let mut random = |below: u64| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) % below
-            };
+            let mut random = random(seed);
             let (mut calls, mut text) = (String::new(), String::new());
             for stream in 0..3 {
                 text.push_str(&format!("stream {stream} on gpu\n"));

@@ -1,0 +1,10 @@
+//! Numbers that look random and are the same in every run, for tests that compare with counting by brute force.
+
+/// A generator of numbers below what it is asked for.
+pub(crate) fn random(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    }
+}
