@@ -5,7 +5,7 @@
 
 use super::operators::Calls;
 use crate::{Analysis, Shared};
-use ridge_trace::{EventKind, NONE, StringId, Trace};
+use ridge_trace::{EventKind, NONE, StringId, Trace, TrackKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -106,7 +106,8 @@ fn operator_around(calls: &Calls, at: u32, is_operator: &impl Fn(u32) -> bool) -
 fn kernels(trace: &Trace) -> Vec<(Kernel, u32)> {
     let events = &trace.events;
     let mut found = Vec::new();
-    for track in trace.device_tracks() {
+    // On a processor an operator is its own work, and those within it are, too: no row of kernels, and their times would add up twice.
+    for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::Stream) {
         let rows: Vec<u32> = track.rows.clone().filter(|row| events.kind(*row as usize).is_compute()).collect();
         for (place, row) in rows.iter().enumerate() {
             let launch = events.link[*row as usize];

@@ -110,4 +110,21 @@ mod tests {
         "#]]
         .assert_eq(&ridge_test::render(&table, &columns));
     }
+
+    #[test]
+    fn operators_of_a_processor_launch_no_kernels() {
+        let trace = ridge_test::trace(
+            "thread python
+               0 +10 linear operator
+               1 +1 launch launch id=1
+               2 +1 launch launch id=2
+             lane 0 on /device:CPU:0
+               3 +7 linear id=1
+               4 +5 addmm id=2",
+        );
+        let table =
+            Prepared::with_sheets(&trace).analysis(&trace, &[]).table(Topic::Time, "sequence").expect("the view");
+        assert_eq!(table.batch.num_rows(), 0);
+        assert_eq!(table.footnotes, ["the capture has no kernels that an operator launched"]);
+    }
 }
