@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +74,8 @@ class TorchTracer:
         if experimental is not None:
             options["experimental_config"] = experimental
         handle = profiler.profile(use_kineto=True, use_device="cuda" if self.uses_gpu else None, **options)
-        handle.__enter__()
+        with _told_late(profiler):
+            handle.__enter__()
         return RunningTorchTrace(handle, None if every_thread else threading.get_ident())
 
     def stop(self, running: RunningTorchTrace, path: Path, *, keep_hostnames: bool) -> Written | None:
@@ -167,6 +169,25 @@ class TorchTracer:
             "compute_capability": f"{found.major}.{found.minor}",
             "core_count": int(found.multi_processor_count),
         }
+
+
+@contextlib.contextmanager
+def _told_late(profiler: Any) -> Iterator[None]:
+    """Lets PyTorch say that a profiler runs only when it does.
+
+    It says so first and then starts it. What another thread begins in between, such as a compilation, it believes to be recorded, and
+    fails at its end ("no guard is set").
+    """
+    tell = getattr(profiler, "_run_on_profiler_start", None)
+    if tell is None:
+        yield
+        return
+    profiler._run_on_profiler_start = lambda: None
+    try:
+        yield
+    finally:
+        profiler._run_on_profiler_start = tell
+    tell()
 
 
 def _options(config: dict[str, Any]) -> dict[str, Any]:

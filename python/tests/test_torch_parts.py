@@ -11,6 +11,7 @@ from ridgeline import torch_attach, torch_dynamo
 from ridgeline.main_thread import call_in_main_thread
 from ridgeline.torch_memory import MOST_OUT_OF_MEMORY, AllocatorSnapshots
 from ridgeline.torch_steps import hear_module, hear_optimizer
+from ridgeline.torch_tracer import TorchTracer
 
 
 class FakeMemory:
@@ -75,6 +76,27 @@ def test_the_gpu_is_waited_for_and_heard_once() -> None:
     torch.cuda._lazy_init()
     assert state == {"is_initialized": True, "heard": 1}
     assert torch.cuda._lazy_init is lazy_init
+
+
+def test_pytorch_says_that_it_records_when_it_does(tmp_path: Path) -> None:
+    """A compilation in another thread asks before it enters a range, and fails at its end where it was told too early."""
+    order: list[str] = []
+    profiler = SimpleNamespace(_run_on_profiler_start=lambda: order.append("told"))
+
+    class Profile:
+        def __init__(self, **_options: Any) -> None: ...
+
+        def __enter__(self) -> None:
+            profiler._run_on_profiler_start()
+            order.append("records")
+
+    profiler.profile = Profile
+    torch = fake_torch(FakeMemory(), autograd=SimpleNamespace(profiler=profiler))
+    tell = profiler._run_on_profiler_start
+    snapshots = AllocatorSnapshots(torch, tmp_path, keep_history=False)
+    TorchTracer(torch, snapshots, host_only=True).start({})
+    assert order == ["records", "told"]
+    assert profiler._run_on_profiler_start is tell
 
 
 @pytest.mark.parametrize(
