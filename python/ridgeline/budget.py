@@ -19,11 +19,15 @@ from .tracer import EventCosts
 #: What the first window may cost however short the program has run, in seconds.
 _LEAST_S = 0.6
 
+#: The first window may cost this part of it, and a second begins when the program has run this many times as long: many programs
+#: make most events while they prepare what they work on.
+_FIRST_PART, _LATER = 0.4, 1.5
+
 #: A window is worth its start if it may cost this part of all before it: they become rarer, and none is too short to show a loop.
 _WORTH = 0.5
 
-#: Growth of memory below this says nothing, in bytes.
-_LEAST_GROWTH = 16 << 20
+#: Growth of memory below this says nothing, in bytes: in later windows, and in the first.
+_LEAST_GROWTH, _LEAST_FIRST_GROWTH = 16 << 20, 6 << 20
 
 #: Growth of memory above which a part is written however much may be spent: on a busy machine, writing more takes minutes.
 _MOST_GROWTH = 1 << 30
@@ -53,6 +57,7 @@ class TraceBudget:
         self._cost_per_byte = costs.per_held_byte_s
         self._contention = Contention()
         self._windows = 0
+        self._ended: float | None = None
         self._tolerance = 1
         self._resident = self._allocated = self._grown = 0
         #: How long to wait until the next look.
@@ -71,7 +76,11 @@ class TraceBudget:
     def is_used_up(self, now: float) -> bool:
         """Whether what the running capture holds would cost more than there is."""
         cost_per_byte = self._cost_per_byte * self._contention.factor()
-        most = max(self._left_s(now) / cost_per_byte, _LEAST_GROWTH) * self._tolerance
+        left_s = self._left_s(now)
+        least = _LEAST_GROWTH
+        if self._is_first:
+            left_s, least = left_s * _FIRST_PART, _LEAST_FIRST_GROWTH
+        most = max(left_s / cost_per_byte, least) * self._tolerance
         most = min(most, _MOST_GROWTH)
         grown = resident_bytes() - self._resident
         # Where it grows slowly, it need not be looked at often.
@@ -85,6 +94,7 @@ class TraceBudget:
             # The program's own data grew. The allocator takes a while to count, so it is not asked again at once.
             self._resident += grown // 2
             return False
+        self._ended = now
         return True
 
     def written(self, seconds: float, size: int) -> None:
@@ -94,12 +104,12 @@ class TraceBudget:
         cost = seconds + elsewhere * contention
         self._spent_s += cost
         held = size * costs.held_per_written
-        if held > _LEAST_GROWTH:
+        if held > _LEAST_FIRST_GROWTH:
             self._cost_per_byte = cost / held / contention
 
     def goes_on(self, now: float) -> bool:
         """Whether there is something left for the window that a part was written of: memory may have grown for other reasons."""
-        goes_on = self._left_s(now) * 2 >= self._allowed_s(now)
+        goes_on = self._spent_s * 2 <= self._allowed_s(now) * (_FIRST_PART if self._is_first else 1.0)
         if goes_on:
             # The program makes many small objects: each part that was not needed makes the next one rarer.
             self._tolerance *= 2
@@ -107,7 +117,13 @@ class TraceBudget:
 
     def may_resume(self, now: float) -> bool:
         """Whether the program has run long enough for another window."""
+        if self._is_first and self._ended is not None and now - self._began < _LATER * (self._ended - self._began):
+            return False
         return self._windows < _MOST_WINDOWS and self._left_s(now) >= max(_WORTH * self._spent_s, _LEAST_S / 4)
+
+    @property
+    def _is_first(self) -> bool:
+        return self._windows <= 1
 
     def _allowed_s(self, now: float) -> float:
         return max(_LEAST_S, self._share * (now - self._began))

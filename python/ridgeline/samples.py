@@ -26,6 +26,7 @@ from typing import Any
 
 from .own_files import DEEPEST, INSTALLED, OwnFiles, path_of
 from .steady import SteadyArguments
+from .zeros import ZeroMatrices
 
 #: What looking may take of the program's time.
 _MOST_SHARE = 0.01
@@ -76,7 +77,7 @@ class Sampler:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._began = False
-        self._steady = SteadyArguments()
+        self._steady, self._zeros = SteadyArguments(), ZeroMatrices()
         #: What else is known of the program, told with every line.
         self.told: Callable[[], dict[str, Any]] = dict
 
@@ -149,7 +150,9 @@ class Sampler:
         for ident, frames in stacks:
             if ident != own:
                 self._keep(ident, now, frames)
-                self._steady.look(islice(filter(self._own.has, frames), _MOST_FRAMES))
+                own_frames = list(islice(filter(self._own.has, frames), _MOST_FRAMES))
+                self._steady.look(own_frames)
+                self._zeros.look(own_frames)
 
     def _keep(self, ident: int, now: int, frames: list[FrameType]) -> None:
         stack, thread = self._stack(frames), self._threads.get(ident)
@@ -210,6 +213,8 @@ class Sampler:
         told = self.told()
         if steady := self._steady.told():
             told = told | {"steady": steady}
+        if zeros := self._zeros.told():
+            told = told | {"zeros": zeros}
         if told:
             chunk["watched"] = told
         with open(self._file, "a", encoding="utf-8") as file:

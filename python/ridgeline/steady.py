@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import sys
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 from typing import Any
 
-#: Letters of a file beyond which its text is not parsed.
-_LONGEST_FILE = 400_000
+from .program_text import COMPILED, arrays_of, callee_of, functions_of, own_nodes, dotted, value_of
 
 #: Calls of one function of the program that are followed, and arrays of one argument.
 _MOST_SITES, _MOST_LEAVES = 64, 256
@@ -31,9 +29,6 @@ _FEWEST_CHANGES = 4
 
 #: Arguments that are told.
 _MOST_TOLD = 512
-
-#: The types of arrays and of compiled functions, by name: their packages need not be imported here.
-_ARRAYS, _COMPILED = ("ArrayImpl", "PRNGKeyArray"), "PjitFunction"
 
 
 @dataclass
@@ -117,15 +112,15 @@ class SteadyArguments:
     def _read(self, code: CodeType) -> list[_Site]:
         nodes = self._files.get(code.co_filename)
         if nodes is None:
-            nodes = self._files[code.co_filename] = _functions_of(code.co_filename)
+            nodes = self._files[code.co_filename] = functions_of(code.co_filename)
         node = nodes.get((code.co_name, 0 if code.co_name == "<module>" else code.co_firstlineno))
-        calls = (child for child in _own_nodes(node) if isinstance(child, ast.Call)) if node else ()
+        calls = (child for child in own_nodes(node) if isinstance(child, ast.Call)) if node else ()
         sites = [site for site in map(_site_of, calls) if site]
         return sites[:_MOST_SITES]
 
     def _look_at(self, site: _Site, names: dict[str, Any], others: dict[str, Any]) -> None:
-        callee, is_bound = _callee(site.callee, names, others)
-        if type(callee).__name__ != _COMPILED:
+        callee, is_bound = callee_of(site.callee, names, others)
+        if type(callee).__name__ != COMPILED:
             return
         parameters = _parameters(callee)[is_bound:]
         function = self._functions.setdefault(getattr(callee, "__name__", ""), _Function())
@@ -138,14 +133,14 @@ class SteadyArguments:
             elif path is None:
                 function.unknown.add(name)
             else:
-                value = _value(path, names, others)
+                value = value_of(path, names, others)
                 if value is not None and self._compare(function, name, value):
                     told[name] = told.get(name, 0) + 1
 
     @staticmethod
     def _compare(function: _Function, name: str, value: Any) -> bool:
         """Compare the arrays of an argument with those it had before; False where it holds something else."""
-        for count, (path, array) in enumerate(_arrays_of(value, name)):
+        for count, (path, array) in enumerate(arrays_of(value, name)):
             if array is None or count == _MOST_LEAVES:
                 return False
             known = function.arrays.get(path)
@@ -159,84 +154,21 @@ class SteadyArguments:
         return True
 
 
-def _functions_of(file: str) -> dict[tuple[str, int], ast.AST]:
-    """The functions of a file by name and first line, as code objects have them."""
-    text = "".join(linecache.getlines(file))
-    if not text or len(text) > _LONGEST_FILE:
-        return {}
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
-    found: dict[tuple[str, int], ast.AST] = {("<module>", 0): tree}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found[node.name, first] = node
-    return found
-
-
-def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """All below `node` that belongs to its own code."""
-    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, inner):
-            yield child
-            yield from _own_nodes(child)
-
-
 def _site_of(call: ast.AST) -> _Site | None:
     assert isinstance(call, ast.Call)
-    callee = _path(call.func)
+    callee = dotted(call.func)
     if callee is None:
         return None
     arguments: list[tuple[int | str, tuple[str, ...] | None]] = []
     is_open = False
     for at, argument in enumerate(call.args):
         is_open |= isinstance(argument, ast.Starred)
-        arguments.append((at, _path(argument)))
+        arguments.append((at, dotted(argument)))
     for keyword in call.keywords:
         is_open |= keyword.arg is None
         if keyword.arg is not None:
-            arguments.append((keyword.arg, _path(keyword.value)))
+            arguments.append((keyword.arg, dotted(keyword.value)))
     return _Site(callee, arguments, is_open)
-
-
-def _path(node: ast.AST) -> tuple[str, ...] | None:
-    """`a.b.c` as a tuple; None for anything else."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    return (node.id, *reversed(names))
-
-
-def _value(path: tuple[str, ...], names: dict[str, Any], others: dict[str, Any]) -> Any:
-    value = names.get(path[0], others.get(path[0]))
-    for name in path[1:]:
-        if value is None:
-            return None
-        value = _member(value, name)
-    return value
-
-
-def _member(value: Any, name: str) -> Any:
-    """An attribute, without running code of the program."""
-    if isinstance(value, ModuleType):
-        return vars(value).get(name)
-    return inspect.getattr_static(value, name, None)
-
-
-def _callee(path: tuple[str, ...], names: dict[str, Any], others: dict[str, Any]) -> tuple[Any, bool]:
-    """What is called, and whether an object comes before its arguments."""
-    if len(path) == 1:
-        return _value(path, names, others), False
-    owner = _value(path[:-1], names, others)
-    called = None if owner is None else _member(owner, path[-1])
-    is_bound = type(called).__name__ == _COMPILED and not isinstance(owner, ModuleType | type)
-    return called, is_bound and path[-1] not in getattr(owner, "__dict__", {})
 
 
 def _parameters(function: Any) -> list[str]:
@@ -252,20 +184,3 @@ def _parameters(function: Any) -> list[str]:
             break
         found.append(parameter.name)
     return found
-
-
-def _arrays_of(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The arrays of an argument by their paths, as JAX names them; None for what is no array."""
-    if type(value).__name__ in _ARRAYS:
-        yield path, value
-    elif type(value) is dict:
-        for key, inner in list(value.items()):
-            yield from _arrays_of(inner, f"{path}[{key!r}]")
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        for name, inner in zip(value._fields, tuple(value), strict=False):
-            yield from _arrays_of(inner, f"{path}.{name}")
-    elif type(value) in (list, tuple):
-        for at, inner in enumerate(list(value)):
-            yield from _arrays_of(inner, f"{path}[{at}]")
-    else:
-        yield path, None

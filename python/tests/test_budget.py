@@ -43,16 +43,16 @@ def begun(most: float) -> TraceBudget:
 
 def test_a_capture_ends_when_writing_it_would_cost_more_than_there_is(memory: Memory) -> None:
     spent = begun(0.2)
-    memory.grow(events=30 * MEGABYTE)
+    memory.grow(events=12 * MEGABYTE)
     assert not spent.is_used_up(1.0)
-    memory.grow(events=30 * MEGABYTE)
+    memory.grow(events=12 * MEGABYTE)
     assert spent.is_used_up(1.0)
     assert not spent.is_used_up(60.0), "a program that ran for a minute may pay more"
 
 
 def test_a_machine_that_others_use_writes_less(memory: Memory) -> None:
     spent = begun(0.2)
-    memory.grow(events=30 * MEGABYTE)
+    memory.grow(events=12 * MEGABYTE)
     assert not spent.is_used_up(1.0)
     memory.counts = (1_000_000_000, 3_000_000_000)
     assert spent.is_used_up(1.0), "all that is written takes four times as long"
@@ -70,7 +70,7 @@ def test_data_of_the_program_is_no_capture(memory: Memory) -> None:
 
 def test_what_grew_for_other_reasons_is_written_and_goes_on(memory: Memory) -> None:
     spent = begun(0.2)
-    memory.grow(events=50 * MEGABYTE)
+    memory.grow(events=20 * MEGABYTE)
     assert spent.is_used_up(1.0)
     spent.written(0.01, 1000)
     assert spent.goes_on(1.0)
@@ -93,6 +93,19 @@ def test_windows_are_paid_for_and_end(memory: Memory) -> None:
     assert len(began) == 8
     # Before each but the first the program has run five times as long as recording took, and half as long again.
     assert all(now >= 6 * 0.6 * number for number, now in enumerate(began))
+
+
+def test_a_program_that_makes_events_while_it_prepares_is_seen_at_work_soon(memory: Memory) -> None:
+    spent = begun(0.2)
+    memory.grow(events=20 * MEGABYTE)
+    assert spent.is_used_up(2.0)
+    spent.written(0.2, 2 * MEGABYTE)
+    assert not spent.goes_on(2.0)
+    assert [now for now in (2.0, 2.5, 3.0, 3.5) if spent.may_resume(now)] == [3.0, 3.5]
+    spent.window_begins()
+    spent.begins()
+    memory.grow(events=12 * MEGABYTE)
+    assert not spent.is_used_up(3.5), "the second window may cost all that is left"
 
 
 def test_looks_become_rare_while_nothing_grows(memory: Memory) -> None:

@@ -555,3 +555,16 @@ def test_modules_have_as_many_callers_as_the_environment_allows(record: Recorder
     run = record(NESTED, {"hlo": "text"}, {"JAX_TRACEBACK_IN_LOCATIONS_LIMIT": limit})
     (after,) = (run.out / "hlo").glob("jit__lambda.*/after.txt")
     assert len(set(re.findall(r"caller_\d+", after.read_text()))) == callers
+
+
+def test_a_recording_is_added_to_a_dataset_as_the_scheduler_names_it(ridgeline: Path, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import jax\nprint(jax.numpy.ones(8).sum())\n")
+    command = [ridgeline, "record", "--to", tmp_path / "fleet", "-o", tmp_path / "run", "--", sys.executable, "program.py"]
+    slurm = {"SLURM_JOB_ID": "4711", "SLURMD_NODENAME": "node 3"}
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | slurm, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "8.0\n"), done.stderr
+    part = tmp_path / "fleet" / "job=4711" / "host=node_3" / "rank=0"
+    assert (part / "raw" / "event.parquet").is_file(), done.stderr
+    about = json.loads((part / "_ridgeline.json").read_text())
+    assert [about[key] for key in ("job", "host", "rank")] == ["4711", "node_3", 0]
+    assert [capture["format"] for capture in about["captures"]] == ["xplane"]

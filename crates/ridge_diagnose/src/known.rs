@@ -15,6 +15,8 @@ pub struct Known {
     pub step_times: Option<StepTimes>,
     /// The part of the recorded time in which its threads waited for a CPU, 0 to 1.
     pub cpu_waited: f64,
+    /// Main memory of the machine, bytes.
+    pub main_memory_bytes: Option<u64>,
     /// Whether the program ended with an error.
     pub failed: bool,
     /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.

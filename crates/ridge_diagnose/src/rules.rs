@@ -80,6 +80,7 @@ rules! {
     solver_steps
     factorized_again
     frozen_work
+    mostly_zeros
     evaluated_each_step
     library_part
     distant_pairs

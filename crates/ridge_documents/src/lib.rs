@@ -33,5 +33,5 @@ pub use read::{Document, DocumentError, part, read, to_text};
 pub use recompiles::Recompiles;
 pub use samples::{
     ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, SampledFrame, SampledStack, SampledThread, Samples,
-    SteadyArguments, Stretch, UnreadGradients, Watched,
+    SteadyArguments, Stretch, UnreadGradients, Watched, ZeroMatrix,
 };

@@ -75,6 +75,26 @@ pub struct Watched {
     pub restarted_workers: Vec<RestartedWorkers>,
     /// Arguments of compiled functions that were the same arrays in every look at the program.
     pub steady: Vec<SteadyArguments>,
+    /// Matrices that are mostly zeros, as products and compiled functions are given them.
+    pub zeros: Vec<ZeroMatrix>,
+}
+
+/// A matrix that was mostly zeros in every look at it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ZeroMatrix {
+    /// The place of the product or of the call in the program's own files.
+    pub frame: Option<SampledFrame>,
+    /// The variable there: `self.adjacency`.
+    pub name: String,
+    /// Its extents.
+    pub extents: Vec<i64>,
+    /// The part of the numbers that were read, 0 to 1, that is zero.
+    pub zeros: f64,
+    /// Most numbers in one row that are not zero, of the rows that were read.
+    pub most_in_row: u64,
+    /// Arrays that were read.
+    pub looks: u64,
 }
 
 /// Arguments of the compiled functions of one name that never changed.

@@ -54,6 +54,7 @@ const FILES: &[PackageFile] = package_files![
     "own_traces.py",
     "processors.py",
     "profiler.py",
+    "program_text.py",
     "provided.py",
     "range_tracer.py",
     "regions.py",
@@ -75,6 +76,7 @@ const FILES: &[PackageFile] = package_files![
     "torch_watch.py",
     "tracer.py",
     "xplane.py",
+    "zeros.py",
 ];
 
 const SITE_CUSTOMIZE: &str = include_str!("../../../python/ridgeline/site/sitecustomize.py");

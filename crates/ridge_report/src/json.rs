@@ -7,7 +7,6 @@
 mod layout;
 
 use crate::cell::{Cell, cell};
-use crate::note::severity_word;
 use crate::{Listing, Report};
 use ridgeline::{Basis, Fact, FactValue, Note, Section, Table, Unit};
 use serde_json::{Map, Value, json};
@@ -44,7 +43,7 @@ pub(crate) fn laid_out(document: &Value) -> String {
 /// `note` as in every document.
 pub fn note(note: &Note) -> Value {
     json!({
-        "severity": severity_word(note.severity),
+        "severity": note.severity.name(),
         "message": note.message,
         "file": note.file,
         "offset": note.offset,

@@ -3,7 +3,7 @@
 //! Every column is shown: a page scrolls where a terminal cannot. Numbers are scaled as on the terminal.
 
 use crate::cell::cell;
-use crate::note::{note_body, of_severity, severity_word};
+use crate::note::{note_body, of_severity};
 use crate::number::{show_fact, show_in_column, show_share};
 use crate::{Listing, Report};
 use ridgeline::{Note, Section, Severity, Table, Unit};
@@ -21,7 +21,7 @@ pub fn render(report: &Report) -> String {
 }
 
 fn quote(note: &Note) -> String {
-    format!("> **{}:** {}\n", severity_word(note.severity), literal(&note_body(note)))
+    format!("> **{}:** {}\n", note.severity.name(), literal(&note_body(note)))
 }
 
 fn section(section: &Section) -> String {

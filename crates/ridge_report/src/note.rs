@@ -6,18 +6,9 @@ use crate::escape_controls;
 use ridgeline::units::Count;
 use ridgeline::{Note, Severity};
 
-/// The word a line about this severity begins with, also its name in JSON.
-pub(crate) fn severity_word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Lost => "lost",
-        Severity::Partial => "partial",
-        Severity::Info => "info",
-    }
-}
-
 /// `note` as one line that reads alone: `lost: 3 events could not be read (host.xplane.pb, byte 1,204)`.
 pub fn note_line(note: &Note) -> String {
-    let word = if note.severity == Severity::Info { "note" } else { severity_word(note.severity) };
+    let word = if note.severity == Severity::Info { "note" } else { note.severity.name() };
     format!("{word}: {}", note_body(note))
 }
 

@@ -11,6 +11,17 @@ pub enum Severity {
     Lost,
 }
 
+impl Severity {
+    /// Its name in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Lost => "lost",
+            Severity::Partial => "partial",
+            Severity::Info => "info",
+        }
+    }
+}
+
 /// Something a reader must know about a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {

@@ -47,7 +47,7 @@ pub use nesting::nest;
 pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};
 pub use python::{
     ClearedGradients, Padding, PythonPlace, PythonSamples, PythonStack, PythonThread, RepeatedCalls, RestartedWorkers,
-    SteadyArguments, UnreadGradients, Watched,
+    SteadyArguments, UnreadGradients, Watched, ZeroMatrix,
 };
 pub use rows::{DeviceRow, EventRow, ModuleRow, OpRow, ProcessRow, ProfileRow, SegmentRow, StackRow, TrackRow};
 pub use side_tables::{

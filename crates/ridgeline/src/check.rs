@@ -43,6 +43,7 @@ impl Session {
             compilations: self.compilations().iter().cloned().map(compiled).collect(),
             step_times: self.manifest().and_then(|manifest| step_times(&manifest.document)),
             cpu_waited: self.manifest().map_or(0.0, |manifest| cpu_waited(&manifest.document)),
+            main_memory_bytes: self.manifest().and_then(|manifest| manifest.document.cpu.as_ref()?.memory_bytes),
             failed: self.manifest().is_some_and(|manifest| has_failed(&manifest.document)),
             compiled_again: self.compiled_again().map(<[_]>::to_vec),
             is_predicted: self.is_predicted(),

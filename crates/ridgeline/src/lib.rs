@@ -45,6 +45,7 @@ mod note;
 mod offload;
 mod opcodes;
 mod over_time;
+mod part;
 mod predicted;
 mod redact;
 mod replayed;
@@ -85,6 +86,7 @@ pub use near::did_you_mean;
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
 pub use over_time::{OverTime, OverTimeLine};
+pub use part::PartNames;
 pub use predicted::{
     LoopTrips, ModuleRuns, ModuleTrips, PredictedKernel, PredictedModule, Prediction, Recorded, Roofs, Trips, predict,
     predict_recorded,

@@ -4,7 +4,7 @@ use crate::note::{Note, Severity};
 use ridge_documents::{SampledFrame, Samples, Stretch};
 use ridge_import::Imported;
 use ridge_trace::{
-    ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, SteadyArguments, UnreadGradients, Watched,
+    ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, SteadyArguments, UnreadGradients, Watched, ZeroMatrix,
 };
 use ridge_trace::{NONE, PythonPlace, PythonStack, PythonThread, StringId, Trace};
 use std::fs::{File, read_dir};
@@ -149,7 +149,16 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         looks: steady.looks,
     });
     let steady = steady.collect();
-    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients, restarted_workers, steady })
+    let zeros = said.zeros.iter().map(|matrix| ZeroMatrix {
+        place: matrix.frame.as_ref().map(&mut place),
+        name: matrix.name.clone(),
+        extents: matrix.extents.clone(),
+        zeros: matrix.zeros.clamp(0.0, 1.0),
+        most_in_row: matrix.most_in_row,
+        looks: matrix.looks,
+    });
+    let zeros = zeros.collect();
+    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients, restarted_workers, steady, zeros })
 }
 
 /// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is.

@@ -135,7 +135,7 @@ fn steady(trace: &Trace) -> AnalyzedTime {
             let Some(window) = work.reduce(|(first, last), (start, end)| (first.min(start), last.max(end))) else {
                 continue;
             };
-            let whole = Spans::of([window]);
+            let whole = Spans::of([without_preparation(trace, process, window)]);
             let without = whole.without(&Spans::of(compilations(trace, process)));
             compiled_ns = compiled_ns.saturating_add(whole.total_ns().saturating_sub(without.total_ns()));
             left.push((process, without));
@@ -151,6 +151,52 @@ fn steady(trace: &Trace) -> AnalyzedTime {
         }
     }
     AnalyzedTime { per: Per::Capture, count: 1, spans, compilation_ns }
+}
+
+/// The parts of a window that are looked at for the longest time without work.
+const PARTS: usize = 64;
+/// One part in so many of the work may come before a pause that the judged time begins after.
+const PREPARES: i64 = 20;
+
+/// `window`, the time from a process's first work to its last, from behind a pause that takes most of it and that hardly any of the
+/// work comes before: the program imported, read or made what it works on.
+fn without_preparation(trace: &Trace, process: u32, window: (i64, i64)) -> (i64, i64) {
+    let (first, last) = window;
+    let each = last.saturating_sub(first) / PARTS as i64 + 1;
+    let part_of = |at: i64| (at.saturating_sub(first) / each).clamp(0, PARTS as i64 - 1) as usize;
+    let mut has_work = [false; PARTS];
+    for (start, end) in work_of(trace, process) {
+        has_work[part_of(start)..=part_of(end).max(part_of(start))].fill(true);
+    }
+    let Some(resumed) = longest_pause(&has_work) else { return window };
+    let is_before = |start: i64| part_of(start) < resumed.start;
+    let (mut before, mut all) = ((0, 0_i64), (0, 0_i64));
+    let mut begins = last;
+    for (start, end) in work_of(trace, process) {
+        let ns = end.saturating_sub(start).max(0);
+        all = (all.0 + 1, all.1.saturating_add(ns));
+        if is_before(start) {
+            before = (before.0 + 1, before.1.saturating_add(ns));
+        } else {
+            begins = begins.min(start);
+        }
+    }
+    let is_little = |part: i64, all: i64| part.saturating_mul(PREPARES) <= all;
+    if is_little(before.0, all.0) && is_little(before.1, all.1) { (begins, last) } else { window }
+}
+
+/// The longest run of parts without work, where it is more than half of them.
+fn longest_pause(has_work: &[bool; PARTS]) -> Option<Range<usize>> {
+    let mut found = 0..0;
+    let mut start = 0;
+    for (at, works) in has_work.iter().enumerate() {
+        if *works {
+            start = at + 1;
+        } else if at + 1 - start > found.len() {
+            found = start..at + 1;
+        }
+    }
+    (found.len() > PARTS / 2).then_some(found)
 }
 
 /// A time between two compilations.
@@ -323,6 +369,17 @@ mod tests {
                1400 +900 gemm",
         );
         assert_eq!(found, (Per::Step, 3, vec![(120, 2300)], 0));
+    }
+
+    #[test]
+    fn a_pause_before_nearly_all_of_the_work_prepares_it() {
+        let work: String = (0..30).map(|at| format!("{} +5 gemm\n", 10_000 + 10 * at)).collect();
+        let found = |first: &str| frame(&format!("stream 1 on gpu\n{first}\n{work}")).2;
+        assert_eq!(found("0 +5 fill"), vec![(10_000, 10_295)]);
+        // Twice as much before it is work.
+        assert_eq!(found("0 +5 fill\n10 +5 fill"), vec![(0, 10_295)]);
+        assert_eq!(found("0 +50 fill"), vec![(0, 10_295)]);
+        assert_eq!(found("6000 +5 fill"), vec![(6000, 10_295)]);
     }
 
     #[test]

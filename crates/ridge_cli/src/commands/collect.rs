@@ -18,15 +18,16 @@ use ridge_export::tables::Tables;
 use ridge_files::NewFolder;
 use ridge_record::rank_of_folder;
 use ridgeline::escape::escape_controls;
-use ridgeline::{CeilingsChoice, OpenOptions, Session};
+use ridgeline::{CeilingsChoice, OpenOptions, PartNames, Session};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 /// Collect the tables of many captures in one dataset, to query a whole job or fleet
 ///
 /// Each capture becomes a directory of Parquet files, `DIR/job=JOB/host=HOST/rank=RANK/`, with all tables that
-/// `ridgeline export --to parquet` writes. `ridgeline query DIR/` reads them as one. Parts are independent: each host can
+/// `ridgeline export --to parquet` writes, and a file `_ridgeline.json` that describes the capture. `ridgeline query DIR/` reads them as one. Parts are independent: each host can
 /// collect its own, and a part that is collected again replaces the earlier one. Host, user and process names, home
 /// directories and tokens are removed from names in the tables. Datasets in a bucket (s3://BUCKET/PREFIX) need
 /// `ridgeline-query`.
@@ -61,6 +62,9 @@ Examples:
   ridgeline collect run/ -o s3://traces/fleet --host $(hostname)       credentials from AWS_… variables
   ridgeline query fleet/ 'select host, median(wall_ns) from step group by host order by 2 desc limit 10'
   ridgeline check --fleet fleet/                       hosts and findings that are unlike the others";
+
+/// The file of a part that describes its capture.
+const ABOUT: &str = "_ridgeline.json";
 
 /// One capture of the dataset.
 #[derive(Debug, PartialEq, Eq)]
@@ -141,6 +145,9 @@ impl<'a> Dataset<'a> {
         let privacy = if self.with_private { Privacy::Kept } else { Privacy::RemovedWith(&words) };
         let tables = Tables::new(&session, privacy);
         timings.phase("write", || write_tables(&session, &tables, &folder, &mut |_| ()))?;
+        let names = PartNames { job: self.job, host: &part.host, rank };
+        let about = session.about_part(&names, (!self.with_private).then_some(&words));
+        ridge_files::replace(&folder.join(ABOUT), |file| file.write_all(about.as_bytes())).map_err(failed)?;
         if self.staged.is_some() {
             timings.phase("send", || put_in_bucket(base, self.output))?;
             ridge_files::remove(&folder).map_err(failed)?;

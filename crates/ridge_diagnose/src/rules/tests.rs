@@ -94,7 +94,7 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
 
 /// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
 /// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE`, `watched: unread NUMBERS OF ARRAYS NAME`,
-/// `watched: workers WORKERS PASSES`.
+/// `watched: workers WORKERS PASSES`, `watched: zeros NAME ROWSxCOLUMNS SHARE FILE:LINE MOST_IN_ROW`.
 fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
     let parts: Vec<&str> = line.split(' ').collect();
     let number = |at: usize| parts[at].parse::<f64>().expect("a number");
@@ -132,6 +132,14 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             function: parts[1].to_owned(),
             looks: number(2) as u64,
             arguments: parts[3..].iter().map(|name| (*name).to_owned()).collect(),
+        }),
+        "zeros" => watched.zeros.push(ridge_trace::ZeroMatrix {
+            name: parts[1].to_owned(),
+            extents: parts[2].split('x').map(|extent| extent.parse().expect("an extent")).collect(),
+            zeros: number(3),
+            place: place(),
+            most_in_row: number(5) as u64,
+            looks: 1,
         }),
         _ => {
             watched.unread_gradients = Some(ridge_trace::UnreadGradients {

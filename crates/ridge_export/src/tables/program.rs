@@ -3,7 +3,7 @@
 use super::columns::{bytes, id, reals, texts, wholes};
 use super::table::{Parts, RawTable, Tables, ids, real, text, whole};
 use arrow_array::ArrayRef;
-use ridgeline::{Finding, Note, Severity};
+use ridgeline::{Finding, Note};
 use std::ops::Range;
 
 /// Compiled programs.
@@ -89,13 +89,7 @@ pub(super) static NOTE: RawTable = RawTable {
     parts: Parts::Rows(|tables| tables.session.notes().len()),
     columns: &[
         text("severity", "lost, partial or info", |tables, rows| {
-            notes(tables, rows, |note| {
-                Some(match note.severity {
-                    Severity::Lost => "lost".to_owned(),
-                    Severity::Partial => "partial".to_owned(),
-                    Severity::Info => "info".to_owned(),
-                })
-            })
+            notes(tables, rows, |note| Some(note.severity.name().to_owned()))
         }),
         text("message", "what", |tables, rows| notes(tables, rows, |note| Some(note.message.clone()))),
         text("file", "the file it is about", |tables, rows| notes(tables, rows, |note| note.file.clone())),

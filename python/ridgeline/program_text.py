@@ -1,0 +1,103 @@
+"""What the text of a program calls and with what, and what its variables hold, without running any of it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+#: Letters of a file beyond which its text is not parsed.
+_LONGEST_FILE = 400_000
+
+#: The types of arrays and of compiled functions of JAX, by name: its packages need not be imported here.
+ARRAYS, COMPILED = ("ArrayImpl", "PRNGKeyArray"), "PjitFunction"
+
+#: Where a module of PyTorch has what its attributes name.
+_KEPT = ("_parameters", "_buffers", "_modules")
+
+
+def functions_of(file: str) -> dict[tuple[str, int], ast.AST]:
+    """The functions of a file by name and first line, as code objects have them."""
+    text = "".join(linecache.getlines(file))
+    if not text or len(text) > _LONGEST_FILE:
+        return {}
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found: dict[tuple[str, int], ast.AST] = {("<module>", 0): tree}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found[node.name, first] = node
+    return found
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All below `node` that belongs to its own code."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, inner):
+            yield child
+            yield from own_nodes(child)
+
+
+def dotted(node: ast.AST) -> tuple[str, ...] | None:
+    """`a.b.c` as a tuple; None for anything else."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return (node.id, *reversed(names))
+
+
+def value_of(path: tuple[str, ...], names: dict[str, Any], others: dict[str, Any]) -> Any:
+    value = names.get(path[0], others.get(path[0]))
+    for name in path[1:]:
+        if value is None:
+            return None
+        value = member_of(value, name)
+    return value
+
+
+def member_of(value: Any, name: str) -> Any:
+    """An attribute, without running code of the program."""
+    if isinstance(value, ModuleType):
+        return vars(value).get(name)
+    own = getattr(value, "__dict__", None)
+    for kept in _KEPT if isinstance(own, dict) else ():
+        if type(members := own.get(kept)) is dict and name in members:
+            return members[name]
+    return inspect.getattr_static(value, name, None)
+
+
+def callee_of(path: tuple[str, ...], names: dict[str, Any], others: dict[str, Any]) -> tuple[Any, bool]:
+    """What is called, and whether an object comes before its arguments."""
+    if len(path) == 1:
+        return value_of(path, names, others), False
+    owner = value_of(path[:-1], names, others)
+    called = None if owner is None else member_of(owner, path[-1])
+    is_bound = type(called).__name__ == COMPILED and not isinstance(owner, ModuleType | type)
+    return called, is_bound and path[-1] not in getattr(owner, "__dict__", {})
+
+
+def arrays_of(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The arrays of an argument by their paths, as JAX names them; None for what is no array."""
+    if type(value).__name__ in ARRAYS:
+        yield path, value
+    elif type(value) is dict:
+        for key, inner in list(value.items()):
+            yield from arrays_of(inner, f"{path}[{key!r}]")
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        for name, inner in zip(value._fields, tuple(value), strict=False):
+            yield from arrays_of(inner, f"{path}.{name}")
+    elif type(value) in (list, tuple):
+        for at, inner in enumerate(list(value)):
+            yield from arrays_of(inner, f"{path}[{at}]")
+    else:
+        yield path, None

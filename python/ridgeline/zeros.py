@@ -1,0 +1,235 @@
+"""Which matrices of a program are mostly zeros: a dense product with one multiplies them all the same.
+
+The program's text tells which variables a product or a compiled function is given, and its frames what these hold. Some rows of each
+such matrix are read where they lie in the host's memory, once; nothing of the program is called. Arrays of a GPU are not read.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import weakref
+from collections.abc import Iterable, Iterator
+from ctypes import string_at
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+from .own_files import path_of
+from .program_text import ARRAYS, COMPILED, arrays_of, callee_of, dotted, functions_of, own_nodes, value_of
+
+#: Numbers that a matrix must have, in its last two extents each and in all: products with smaller ones are cheap.
+_LEAST_EXTENT, _LEAST_NUMBERS = 64, 1 << 16
+
+#: Rows that are read of a matrix, and bytes of each.
+_ROWS, _MOST_BYTES = 16, 1 << 14
+
+#: The part that must be zeros to be told.
+_LEAST_ZEROS = 0.9
+
+#: Matrices that are read in all and at one place, and looks at one piece of the program's code.
+_MOST_READ, _MOST_AT_PLACE, _MOST_LOOKS = 256, 4, 32
+
+#: Functions that multiply matrices, by the last part of their names, and how many of their first arguments do.
+_PRODUCTS = {
+    "matmul": 2, "mm": 2, "bmm": 2, "mv": 2, "dot": 2, "addmm": 3, "baddbmm": 3, "einsum": 4, "linear": 2, "tensordot": 2, "dot_general": 2,
+}  # fmt: skip
+
+#: Forms of a number's bytes, by their size.
+_FORMS = {2: "H", 4: "I", 8: "Q"}
+
+
+@dataclass
+class _Place:
+    """A product in the program's text, or a compiled function that it calls."""
+
+    file: str
+    line: int
+    function: str
+    operands: list[tuple[str, ...]]
+    #: What is called; None for a product.
+    callee: tuple[str, ...] | None = None
+
+
+@dataclass
+class _Code:
+    """What of a piece of code is looked at."""
+
+    places: list[_Place]
+    looks: int = 0
+
+
+@dataclass
+class _Found:
+    """What was read of the matrices that one variable held."""
+
+    entry: dict[str, Any]
+    read: int = 0
+    zeros: float = 0.0
+    most_in_row: int = 0
+    known: set[int] = field(default_factory=set)
+
+
+class ZeroMatrices:
+    """Looks at the matrices that products are given."""
+
+    def __init__(self) -> None:
+        """Nothing is read before the first look."""
+        self._codes: dict[int, _Code] = {}
+        self._files: dict[str, dict[tuple[str, int], ast.AST]] = {}
+        self._found: dict[tuple[Any, ...], _Found] = {}
+        self._functions: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._read = 0
+
+    def look(self, frames: Iterable[FrameType]) -> None:
+        """One look at the program's own frames."""
+        if self._read >= _MOST_READ:
+            return
+        for frame in frames:
+            code = self._codes.get(id(frame.f_code))
+            if code is None:
+                code = self._codes[id(frame.f_code)] = _Code(self._places_of(frame.f_code))
+            if not code.places or code.looks >= _MOST_LOOKS or frame.f_trace is not None:
+                continue
+            code.looks += 1
+            names = frame.f_locals
+            for place in code.places:
+                self._look_at(place, names, frame.f_globals)
+
+    def told(self) -> list[dict[str, Any]]:
+        """The matrices that were mostly zeros whenever they were looked at."""
+        found = [one for one in self._found.values() if one.read and one.zeros / one.read >= _LEAST_ZEROS]
+        return [
+            one.entry | {"zeros": round(one.zeros / one.read, 5), "most_in_row": one.most_in_row, "looks": one.read} for one in found
+        ]
+
+    def _places_of(self, code: CodeType) -> list[_Place]:
+        nodes = self._files.get(code.co_filename)
+        if nodes is None:
+            nodes = self._files[code.co_filename] = functions_of(code.co_filename)
+        node = nodes.get((code.co_name, 0 if code.co_name == "<module>" else code.co_firstlineno))
+        return list(_places_in(node, path_of(code), code.co_name)) if node else []
+
+    def _look_at(self, place: _Place, names: dict[str, Any], others: dict[str, Any]) -> None:
+        if place.callee is not None:
+            callee, _ = callee_of(place.callee, names, others)
+            if type(callee).__name__ != COMPILED:
+                return
+            self._look_into(callee)
+        for operand in place.operands:
+            value = value_of(operand, names, others)
+            if place.callee is None:
+                self._look_at_array(place, ".".join(operand), value)
+            else:
+                for path, array in arrays_of(value, ".".join(operand)):
+                    self._look_at_array(place, path, array)
+
+    def _look_into(self, compiled: Any) -> None:
+        """A compiled function has had its products traced, with the arrays that it knows besides its arguments."""
+        if compiled in self._functions:
+            return
+        self._functions.add(compiled)
+        function = getattr(compiled, "__wrapped__", None)
+        code = getattr(function, "__code__", None)
+        if code is None:
+            return
+        names = {}
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+            try:
+                names[name] = cell.cell_contents
+            except ValueError:
+                continue  # It is given a value later.
+        for place in self._places_of(code):
+            if place.callee is None:
+                self._look_at(place, names, function.__globals__)
+
+    def _look_at_array(self, place: _Place, name: str, array: Any) -> None:
+        extents = _extents(array)
+        if extents is None:
+            return
+        key = (place.file, place.line, name, extents)
+        found = self._found.get(key)
+        if found is None:
+            entry = {"frame": [place.file, place.line, place.function, ""], "name": name, "extents": list(extents)}
+            found = self._found[key] = _Found(entry)
+        if found.read >= _MOST_AT_PLACE or id(array) in found.known or self._read >= _MOST_READ:
+            return
+        rows = _rows(array, extents)
+        if rows is None:
+            return
+        found.known.add(id(array))
+        found.read += 1
+        self._read += 1
+        numbers = [(row.count(0), len(row)) for row in rows]
+        found.zeros += sum(zeros for zeros, _ in numbers) / max(sum(count for _, count in numbers), 1)
+        found.most_in_row = max(found.most_in_row, *(count - zeros for zeros, count in numbers))
+
+
+def _places_in(node: ast.AST, file: str, function: str) -> Iterator[_Place]:
+    for inner in own_nodes(node):
+        operands: list[ast.AST] = []
+        callee = None
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.MatMult):
+            operands = [inner.left, inner.right]
+        elif isinstance(inner, ast.Call):
+            name = inner.func.attr if isinstance(inner.func, ast.Attribute) else inner.func.id if isinstance(inner.func, ast.Name) else ""
+            if name in _PRODUCTS:
+                # A method's object is multiplied, too; a module is no array.
+                first = [inner.func.value] if isinstance(inner.func, ast.Attribute) else []
+                operands = [*first, *inner.args[: _PRODUCTS[name]]]
+            elif (callee := dotted(inner.func)) is not None:
+                operands = [*inner.args, *(keyword.value for keyword in inner.keywords)]
+        paths = [path for operand in operands if (path := dotted(_plain(operand))) is not None]
+        if paths:
+            yield _Place(file, inner.lineno, function, paths, callee)
+
+
+def _plain(operand: ast.AST) -> ast.AST:
+    """The matrix itself, where its transpose is multiplied."""
+    if isinstance(operand, ast.Attribute) and operand.attr in ("T", "mT"):
+        return operand.value
+    if isinstance(operand, ast.Call) and isinstance(operand.func, ast.Attribute) and operand.func.attr == "t":
+        return operand.func.value
+    return operand
+
+
+def _extents(array: Any) -> tuple[int, ...] | None:
+    """The extents of a large matrix of PyTorch or JAX."""
+    torch = sys.modules.get("torch")
+    is_tensor = torch is not None and type(array) in (torch.Tensor, torch.nn.Parameter)
+    if not is_tensor and type(array).__name__ != ARRAYS[0]:
+        return None
+    extents = tuple(array.shape)
+    if len(extents) < 2 or min(extents[-2:]) < _LEAST_EXTENT:
+        return None
+    count = 1
+    for extent in extents:
+        count *= extent
+    return extents if count >= _LEAST_NUMBERS else None
+
+
+def _rows(array: Any, extents: tuple[int, ...]) -> list[list[int]] | None:
+    """Some rows of a matrix as numbers that are 0 where its numbers are; None where they cannot be read."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        if array.device.type != "cpu" or array.layout is not torch.strided or not array.dtype.is_floating_point or not array.is_contiguous():
+            return None
+        address, size = array.data_ptr(), array.element_size()
+    else:
+        if array.is_deleted() or not array.is_ready() or array.dtype.kind not in "fV" or len(array.devices()) != 1:
+            return None
+        if next(iter(array.devices())).platform != "cpu":
+            return None
+        address, size = array.unsafe_buffer_pointer(), array.dtype.itemsize
+    form = _FORMS.get(size)
+    if form is None or not address:
+        return None
+    length = extents[-1]
+    count = 1
+    for extent in extents[:-1]:
+        count *= extent
+    step = max(count // _ROWS, 1)
+    kept = min(length * size, _MOST_BYTES)
+    # From the middle of each part on: the first and last rows are often others.
+    starts = range(step // 2, count, step)
+    return [memoryview(string_at(address + row * length * size, kept)).cast(form).tolist() for row in starts]
