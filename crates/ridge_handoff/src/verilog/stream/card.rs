@@ -1,7 +1,8 @@
 //! The card: a core between the memory of a board and its own registers, and the programs that play vectors on it.
 
-use super::text::Core;
+use super::bench::Frame;
 use crate::bundle::Files;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 const MOVER: &str = include_str!("mover.v");
@@ -37,37 +38,48 @@ const REGISTERS: [(&str, usize); 12] = [
 
 /// How frames lie in the memory of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(in crate::verilog) struct Layout {
     /// Bits of a beat.
-    pub(super) bus: usize,
+    pub(in crate::verilog) bus: usize,
     /// Bits from one item to the next, and from one result to the next.
-    pub(super) slots: [usize; 2],
+    pub(in crate::verilog) slots: [usize; 2],
 }
 
 impl Layout {
     /// The layout of a core; `None` where an item is too wide for a bus that carries two at once.
-    pub(super) fn of(core: &Core<'_>) -> Option<Layout> {
-        let slots = [core.fields().1, core.out_bits()].map(usize::next_power_of_two);
+    pub(in crate::verilog) fn of(frame: Frame) -> Option<Layout> {
+        let slots = [frame.item_bits, frame.result_bits].map(usize::next_power_of_two);
         let bus = (2 * slots[0].max(slots[1])).max(NARROWEST);
         (bus <= WIDEST).then_some(Layout { bus, slots })
     }
 
     /// Bytes from a frame of so many items to the next.
-    pub(super) fn frame(self, items: usize, slot: usize) -> usize {
+    pub(in crate::verilog) fn frame(self, items: usize, slot: usize) -> usize {
         items.div_ceil(self.bus / slot) * (self.bus / 8)
+    }
+
+    /// The layout in the core's own document.
+    pub(in crate::verilog) fn document(self, frame: Frame) -> Value {
+        json!({
+            "bits_of_a_beat": self.bus,
+            "bits_of_an_items_slot": self.slots[0],
+            "bits_of_a_results_slot": self.slots[1],
+            "bytes_of_a_frame_in": self.frame(frame.items, self.slots[0]),
+            "bytes_of_a_frame_out": self.frame(frame.results, self.slots[1]),
+        })
     }
 }
 
-/// The files of a card, by their paths in the bundle; the host plays so many frames.
-pub(super) fn files(core: &Core<'_>, layout: Layout, frames: usize, folder: &str) -> Files {
-    let (items, results) = (core.stream.items(), core.stream.results());
+/// The files of a card, by their paths in the bundle; the host plays so many frames, and `parts` are the core's own files.
+pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, folder: &str, parts: &[&str]) -> Files {
+    let Frame { items, results, item_bits, result_bits } = frame;
     let [slot_in, slot_out] = layout.slots;
     let numbers = [
         ("BUS", layout.bus),
         ("SLOT_IN", slot_in),
         ("SLOT_OUT", slot_out),
-        ("ITEM_BITS", core.fields().1),
-        ("RESULT_BITS", core.out_bits()),
+        ("ITEM_BITS", item_bits),
+        ("RESULT_BITS", result_bits),
         ("IN", items),
         ("OUT", results),
     ];
@@ -95,7 +107,8 @@ pub(super) fn files(core: &Core<'_>, layout: Layout, frames: usize, folder: &str
         let _ = writeln!(header, "  {name} = {address:#04x},");
     });
     header.push_str("};\n");
-    let host = HOST.iter().map(|(name, text)| (format!("host/{name}"), (*text).to_owned()));
+    let parts: Vec<String> = parts.iter().map(|part| format!("../{folder}/{part}")).collect();
+    let host = HOST.iter().map(|(name, text)| (format!("host/{name}"), text.replace("@PARTS@", &parts.join(" "))));
     let made = [
         ("host/card.h".to_owned(), header),
         (format!("{folder}/mover.v"), MOVER.to_owned()),
