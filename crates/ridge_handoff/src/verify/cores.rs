@@ -17,7 +17,11 @@ pub(super) const CORE: [(&str, u8, Run); 4] = [
 /// The check of the card in `rtl/` by the program in `host/`.
 pub(super) const CARD: [(&str, u8, Run); 1] = [(PLAYED, 4, played)];
 
+/// The check of the core by the bench in `cocotb/`.
+pub(super) const COCOTB: [(&str, u8, Run); 1] = [(BENCHED, 2, benched)];
+
 const PLAYED: &str = "host program on the simulated card";
+const BENCHED: &str = "cocotb core";
 const ICARUS: &str = "Icarus Verilog core";
 const VERILATOR: &str = "Verilator core";
 const PROOF: &str = "core proof";
@@ -150,6 +154,26 @@ fn played(folder: &Path) -> Vec<Check> {
         _ => Err(ran),
     };
     vec![judged(PLAYED, "make -C host sim", version, wall_s, found)]
+}
+
+/// The bench of cocotb, which runs in Icarus Verilog.
+fn benched(folder: &Path) -> Vec<Check> {
+    let Some(version) = version("cocotb-config", "--version") else {
+        return vec![not_run(BENCHED, "cocotb-config is not on PATH")];
+    };
+    if self::version("iverilog", "-V").is_none() {
+        return vec![not_run(BENCHED, "iverilog is not on PATH")];
+    }
+    if document(&folder.join("rtl"))["simulated_in_icarus"] == false {
+        return vec![not_run(BENCHED, "a call takes too many clocks for Icarus Verilog")];
+    }
+    let ran = run(&folder.join("cocotb"), &["make", "-s"]);
+    let wall_s = ran.wall_s;
+    let found = match ran.is_success && ran.said.contains("PASS=1 FAIL=0") {
+        true => Ok("a frame without stalls and one with both sides stalled half of the time: every result is right".to_owned()),
+        false => Err(ran),
+    };
+    vec![judged(BENCHED, "make -C cocotb", format!("cocotb {version}"), wall_s, found)]
 }
 
 /// Items a clock with all frames at once, by a memory that is late alone and by one that stalls.

@@ -128,7 +128,7 @@ pub(super) fn files(program: &Program, format: Fixed, golden: &Files) -> Result<
     });
     put("core.json", crate::bundle::laid_out(&about));
     if let Some(layout) = layout {
-        files.extend(card::files(frame, layout, all, "rtl", &["engine.v"]));
+        files.extend(card::files(frame, layout, all, trial.stuck, "engine.v"));
     }
     Ok(files)
 }

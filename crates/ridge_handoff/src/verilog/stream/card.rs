@@ -16,6 +16,19 @@ const HOST: [(&str, &str); 5] = [
     ("xrt.cpp", include_str!("host/xrt.cpp")),
 ];
 
+/// What goes around it, by its path in the bundle.
+const AROUND: [(&str, &str); 9] = [
+    ("Makefile", include_str!("board/Makefile")),
+    ("board/vivado.tcl", include_str!("board/vivado.tcl")),
+    ("board/card.xdc", include_str!("board/card.xdc")),
+    ("board/package.tcl", include_str!("board/package.tcl")),
+    ("board/card.cfg", include_str!("board/card.cfg")),
+    ("hls/hls.cfg", include_str!("board/hls.cfg")),
+    ("cocotb/Makefile", include_str!("board/cocotb.mk")),
+    ("cocotb/test_core.py", include_str!("board/test_core.py")),
+    ("host/play.py", include_str!("board/play.py")),
+];
+
 /// Bits of a bus to the memory: no less than AXI4 masters usually have, no more than AXI4 allows.
 const NARROWEST: usize = 64;
 const WIDEST: usize = 1024;
@@ -70,8 +83,9 @@ impl Layout {
     }
 }
 
-/// The files of a card, by their paths in the bundle; the host plays so many frames, and `parts` are the core's own files.
-pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, folder: &str, parts: &[&str]) -> Files {
+/// The files of a card, by their paths in the bundle. The host plays so many frames, `inner` is what the core is built around, and
+/// after `stuck` clocks without a handshake a core is stuck.
+pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, stuck: usize, inner: &str) -> Files {
     let Frame { items, results, item_bits, result_bits } = frame;
     let [slot_in, slot_out] = layout.slots;
     let numbers = [
@@ -107,12 +121,22 @@ pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, fol
         let _ = writeln!(header, "  {name} = {address:#04x},");
     });
     header.push_str("};\n");
-    let parts: Vec<String> = parts.iter().map(|part| format!("../{folder}/{part}")).collect();
-    let host = HOST.iter().map(|(name, text)| (format!("host/{name}"), text.replace("@PARTS@", &parts.join(" "))));
+    let core = [inner, "stream.v", "core.v"];
+    let paths: Vec<String> = core.iter().chain(&["mover.v", "card.v"]).map(|part| format!("../rtl/{part}")).collect();
+    let filled = |text: &str| {
+        let text = text.replace("@CORE@", &core.join(" ")).replace("@PATHS@", &paths.join(" "));
+        let text = text.replace("@STUCK@", &stuck.to_string());
+        numbers
+            .iter()
+            .chain(&sizes)
+            .fold(text, |text, (name, value)| text.replace(&format!("@{name}@"), &value.to_string()))
+    };
+    let around = AROUND.iter().map(|(path, text)| ((*path).to_owned(), filled(text)));
+    let host = HOST.iter().map(|(name, text)| (format!("host/{name}"), filled(text)));
     let made = [
         ("host/card.h".to_owned(), header),
-        (format!("{folder}/mover.v"), MOVER.to_owned()),
-        (format!("{folder}/card.v"), card),
+        ("rtl/mover.v".to_owned(), MOVER.to_owned()),
+        ("rtl/card.v".to_owned(), card),
     ];
-    host.chain(made).map(|(path, text)| (path, text.into_bytes())).collect()
+    host.chain(around).chain(made).map(|(path, text)| (path, text.into_bytes())).collect()
 }
