@@ -76,7 +76,10 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     }
     if files.contains_key("host/Makefile") {
         let (inner, rate) = match files.contains_key("rtl/engine.v") {
-            true => ("engine", "the number of clocks of a call is in `rtl/core.json`, whatever clock it is placed for"),
+            true => (
+                "engine,memory",
+                "the number of clocks of a call is in `rtl/core.json`, whatever clock it is placed for",
+            ),
             false => ("kernel", "the core takes one item per clock at whatever clock it is placed for"),
         };
         text.push_str(&BOARD.replace("INNER", inner).replace("RATE", rate));

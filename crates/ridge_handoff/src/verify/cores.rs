@@ -31,8 +31,8 @@ const YOSYS: &str = "Yosys core";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the core is built around: a datapath of one result a clock, or the stages of an engine.
-fn inner(rtl: &Path) -> &'static str {
-    if rtl.join("engine.v").is_file() { "engine.v" } else { "kernel.v" }
+fn inner(rtl: &Path) -> &'static [&'static str] {
+    if rtl.join("engine.v").is_file() { &["engine.v", "memory.v"] } else { &["kernel.v"] }
 }
 
 fn document(rtl: &Path) -> serde_json::Value {
@@ -48,7 +48,8 @@ fn icarus(folder: &Path) -> Vec<Check> {
         let clocks = &core["predicted"]["clocks_of_each_further_frame"];
         return vec![not_run(ICARUS, &format!("a call takes {clocks} clocks, too many for Icarus Verilog"))];
     }
-    let build = ["iverilog", "-g2005", "-o", "core.vvp", inner(&rtl), "stream.v", "core.v", "bench.v", "tb_core.v"];
+    let parts = ["stream.v", "core.v", "bench.v", "tb_core.v"];
+    let build = [&["iverilog", "-g2005", "-o", "core.vvp"], inner(&rtl), &parts].concat();
     vec![simulated(ICARUS, &rtl, &version, &build, &["vvp", "core.vvp"])]
 }
 
@@ -57,7 +58,7 @@ fn verilator(folder: &Path) -> Vec<Check> {
         return vec![not_run(VERILATOR, "verilator is not on PATH")];
     };
     let rtl = folder.join("rtl");
-    let build = [
+    let tool = [
         "verilator",
         "--cc",
         "--exe",
@@ -72,12 +73,8 @@ fn verilator(folder: &Path) -> Vec<Check> {
         "bench",
         "-o",
         "sim_core",
-        inner(&rtl),
-        "stream.v",
-        "core.v",
-        "bench.v",
-        "sim_core.cpp",
     ];
+    let build = [&tool, inner(&rtl), &["stream.v", "core.v", "bench.v", "sim_core.cpp"]].concat();
     vec![simulated(VERILATOR, &rtl, &version, &build, &["obj_core/sim_core"])]
 }
 
@@ -170,7 +167,10 @@ fn benched(folder: &Path) -> Vec<Check> {
     let ran = run(&folder.join("cocotb"), &["make", "-s"]);
     let wall_s = ran.wall_s;
     let found = match ran.is_success && ran.said.contains("PASS=1 FAIL=0") {
-        true => Ok("a frame without stalls and one with both sides stalled half of the time: every result is right".to_owned()),
+        true => {
+            Ok("a frame without stalls and one with both sides stalled half of the time: every result is right"
+                .to_owned())
+        }
         false => Err(ran),
     };
     vec![judged(BENCHED, "make -C cocotb", format!("cocotb {version}"), wall_s, found)]
@@ -204,8 +204,12 @@ fn yosys(folder: &Path) -> Vec<Check> {
     let Some(version) = version("yosys", "-V") else { return vec![not_run(YOSYS, "yosys is not on PATH")] };
     let rtl = folder.join("rtl");
     let (read, what) = match inner(&rtl) {
-        "kernel.v" => ("read_verilog -lib kernel.v; read_verilog stream.v core.v", "besides the datapath"),
-        _ => ("read_verilog engine.v stream.v core.v", "all of the engine takes"),
+        ["kernel.v"] => ("read_verilog -lib kernel.v; read_verilog stream.v core.v", "besides the datapath".to_owned()),
+        _ => {
+            let blocks = &document(&rtl)["block_rams"];
+            let what = format!("memories of {blocks} block RAMs by their shapes, and besides them");
+            ("read_verilog -lib memory.v; read_verilog engine.v stream.v core.v", what)
+        }
     };
     let script = format!("{read}; synth_xilinx -family xcup -flatten -top core; tee -o core_stat.txt stat");
     let words = ["yosys", "-q", "-p", &script];

@@ -1,3 +1,4 @@
+// The memories of the engine.
 
 // A memory on the chip that is read a clock late; what is written now is read from the next clock on.
 module bank #(parameter WIDTH = 8, parameter WORDS = 2, parameter BITS = 1) (

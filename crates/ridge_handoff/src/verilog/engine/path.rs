@@ -181,6 +181,11 @@ impl Path {
         Ok(Ix::variable(self.position(Item::Counter(dim), (0, extent as i64 - 1))?))
     }
 
+    /// The least and the greatest that a position can be.
+    pub(super) fn range_of(&self, at: At) -> (i64, i64) {
+        self.ranges[at]
+    }
+
     fn range(&self, ix: &Ix) -> (i64, i64) {
         ix.terms.iter().fold((ix.offset, ix.offset), |(low, high), (by, at)| {
             let (least, most) = self.ranges[*at];

@@ -6,7 +6,7 @@
 use super::element::{Function, Maker, Tables, constant, wires};
 use super::path::{At, Holds, Item, Ix, Path, linear};
 use crate::arithmetic::{Arithmetic as _, Fixed};
-use crate::program::{Each, Loop, Node, NodeId, Op, Program, Reducer};
+use crate::program::{Each, Loop, Node, NodeId, Op, Order, Program, Reducer, Relation};
 use crate::{Refusal, cpp};
 use ridge_hlo::ElementType;
 use rustc_hash::FxHashMap;
@@ -389,7 +389,7 @@ impl Planner {
                 }
             }
             Op::Reduce(..) | Op::ReduceWindow(..) | Op::Dot { .. } => self.folded(placed, node, target)?,
-            Op::Sort(..) => return refuse(format!("`{}` is a sort that is no window", node.name)),
+            Op::Sort(dim, order) => self.sorted(placed, node, *dim, *order, target)?,
             _ => {
                 let (mut maker, index) = self.begin(placed, &node.dims)?;
                 let value = maker.made(at, &index)?;
@@ -431,6 +431,66 @@ impl Planner {
         let path = maker.path;
         let kind = Kind::Write { inside, joined };
         self.push(Stage { about: words(node), dims, path, value, place, target, ty: node.element_type, kind })
+    }
+
+    /// Two stages that sort: one counts for each element those that come before it, one puts it behind so many.
+    fn sorted(
+        &mut self,
+        placed: &Placed<'_>,
+        node: &Node,
+        dim: usize,
+        order: Order,
+        target: usize,
+    ) -> Result<(), Refusal> {
+        const COUNT: ElementType = ElementType::S32;
+        const TRUTH: ElementType = ElementType::Pred;
+        let (ty, extent, format) = (node.element_type, node.dims[dim], self.format);
+        if ty == ElementType::U64 {
+            return refuse(format!("`{}` sorts unsigned numbers of 64 bits", node.name));
+        }
+        let array = match placed.memories[node.of[0]] {
+            Some(memory) => memory,
+            None => {
+                let memory = self.memory(node.elements(), ty, format!("{}, before it is sorted", node.name))?;
+                self.copied(placed, node.of[0], memory)?;
+                memory
+            }
+        };
+        let counts = self.memory(node.elements(), COUNT, format!("places of {}", node.name))?;
+        let dims = [node.dims.as_slice(), &[extent]].concat();
+        let (mut maker, counters) = self.begin(placed, &dims)?;
+        let (index, other) = (&counters[..node.dims.len()], counters[node.dims.len()].clone());
+        let mut beside = index.to_vec();
+        beside[dim] = other.clone();
+        let own = maker.load(array, &linear(index, &node.dims), ty)?;
+        let theirs = maker.load(array, &linear(&beside, &node.dims), ty)?;
+        let relation = if order == Order::Greater { Relation::Gt } else { Relation::Lt };
+        let is_before = maker.each(Each::Compare(relation), vec![theirs, own], TRUTH)?;
+        let is_same = maker.each(Each::Compare(Relation::Eq), vec![theirs, own], TRUTH)?;
+        // Of equals the first stays first.
+        let behind = index[dim].plus(&other.scaled(-1, 0));
+        let is_first = maker.path.within(&behind, 1, extent as i64)?;
+        let is_first = truth(&mut maker.path, is_first, format)?;
+        let is_first = maker.each(Each::And, vec![is_same, is_first], TRUTH)?;
+        let counts_for = maker.each(Each::Or, vec![is_before, is_first], TRUTH)?;
+        let value = maker.each(Each::Convert, vec![counts_for], COUNT)?;
+        let ends = [maker.path.within(&other, 0, 0)?, maker.path.within(&other, extent as i64 - 1, extent as i64 - 1)?];
+        let (first, last) = (truth(&mut maker.path, ends[0], format)?, truth(&mut maker.path, ends[1], format)?);
+        let begin = maker.path.put(Item::Literal(0), COUNT, wires(COUNT, format))?;
+        let place = address(&mut maker.path, &linear(index, &node.dims))?;
+        let path = maker.path;
+        let kind = Kind::Fold { first, last, begin, inside: None, each: Each::Add };
+        let about = format!("places of {}", words(node));
+        self.push(Stage { about, dims, path, value, place, target: counts, ty: COUNT, kind })?;
+
+        let (mut maker, mut index) = self.begin(placed, &node.dims)?;
+        let value = maker.load(array, &linear(&index, &node.dims), ty)?;
+        let count = maker.load(counts, &linear(&index, &node.dims), COUNT)?;
+        index[dim] = maker.path.clamped(count, extent - 1)?;
+        let place = address(&mut maker.path, &linear(&index, &node.dims))?;
+        let path = maker.path;
+        let kind = Kind::Write { inside: None, joined: None };
+        self.push(Stage { about: words(node), dims: node.dims.clone(), path, value, place, target, ty, kind })
     }
 
     /// A stage that joins many values to one, for each element.
@@ -499,24 +559,25 @@ impl Planner {
         let count = within.iter().fold(Ix::default(), |all, one| all.plus(one));
         let most = inner.iter().map(|extent| *extent as i64 - 1).sum();
         let ends = [maker.path.within(&count, 0, 0)?, maker.path.within(&count, most, most)?];
-        let truth = |path: &mut Path, holds: Holds| match holds {
-            Holds::Where(at) => Ok(at),
-            holds => path.put(
-                Item::Literal(i64::from(holds == Holds::Always)),
-                ElementType::Pred,
-                wires(ElementType::Pred, format),
-            ),
-        };
-        let [first, last] = ends.map(|end| truth(&mut maker.path, end));
+        let [first, last] = ends.map(|end| truth(&mut maker.path, end, format));
         let (first, last) = (first?, last?);
         let inside = match maker.path.all(&holds)? {
             Holds::Always => None,
-            holds => Some(truth(&mut maker.path, holds)?),
+            holds => Some(truth(&mut maker.path, holds, format)?),
         };
         let place = address(&mut maker.path, &linear(index, &node.dims))?;
         let path = maker.path;
         let kind = Kind::Fold { first, last, begin, inside, each };
         self.push(Stage { about: words(node), dims, path, value, place, target, ty, kind })
+    }
+}
+
+/// Whether something holds as a value.
+fn truth(path: &mut Path, holds: Holds, format: Fixed) -> Result<At, Refusal> {
+    let ty = ElementType::Pred;
+    match holds {
+        Holds::Where(at) => Ok(at),
+        holds => path.put(Item::Literal(i64::from(holds == Holds::Always)), ty, wires(ty, format)),
     }
 }
 

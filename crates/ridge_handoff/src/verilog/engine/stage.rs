@@ -7,9 +7,6 @@ use crate::Refusal;
 use crate::arithmetic::Fixed;
 use std::fmt::Write as _;
 
-/// Bits of a position while it is computed.
-const WIDE: usize = 48;
-
 /// A stage with the clock of every value.
 pub(super) struct Timed<'a> {
     pub(super) stage: &'a Stage,
@@ -118,8 +115,10 @@ impl<'a> Timed<'a> {
     }
 
     fn sum(&self, ix: &Ix, at: At) -> String {
-        let clock = self.level[at] - 1;
-        let mut text = format!("{WIDE}'sd{}", ix.offset().unsigned_abs());
+        // What wraps meanwhile is right in the end: the sum fits.
+        let (clock, wide) = (self.level[at] - 1, self.stage.path.nodes[at].wires.width);
+        let cut = |value: u64| value & (u64::MAX >> (64 - wide.min(64)));
+        let mut text = format!("{wide}'sh{:x}", cut(ix.offset().unsigned_abs()));
         if ix.offset() < 0 {
             text = format!("-{text}");
         }
@@ -128,7 +127,7 @@ impl<'a> Timed<'a> {
             let sign = if *by < 0 { '-' } else { '+' };
             let factor = match by.unsigned_abs() {
                 1 => String::new(),
-                by => format!(" * {WIDE}'sd{by}"),
+                by => format!(" * {wide}'sh{:x}", cut(by)),
             };
             let _ = write!(text, " {sign} {name}{factor}");
         }
@@ -159,15 +158,18 @@ impl<'a> Timed<'a> {
                 }
             }
             Item::Within(a, least, most) => {
-                let (a, end) = (name(a), |value: i64| {
-                    if value < 0 { format!("-{WIDE}'sd{}", value.unsigned_abs()) } else { format!("{WIDE}'sd{value}") }
-                });
-                plain(format!("{a} >= {} && {a} <= {}", end(*least), end(*most)))
+                let (low, high) = self.stage.path.range_of(*a);
+                let wires = Wires { width: from(*a).wires.width, is_signed: true };
+                let a = name(a);
+                // Ends beyond all that the position can be are not asked for.
+                let above = (low < *least).then(|| format!("{a} >= {}", wires.literal(*least)));
+                let below = (high > *most).then(|| format!("{a} <= {}", wires.literal(*most)));
+                plain(above.into_iter().chain(below).collect::<Vec<_>>().join(" && "))
             }
             Item::All(_) => plain(of.iter().map(name).collect::<Vec<_>>().join(" && ")),
             Item::Clamp(a, most) | Item::Inside(a, most) => {
                 let wires = from(*a).wires;
-                let wide = wires.width.max(WIDE) + 2;
+                let wide = wires.width.max(65 - most.leading_zeros() as usize) + 1;
                 let a = name(a);
                 let a = if wires.is_signed { a } else { format!("$signed({{1'b0, {a}}})") };
                 let held = format!("  wire signed [{}:0] h{at} = {a};\n", wide - 1);

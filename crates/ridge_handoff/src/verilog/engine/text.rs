@@ -66,6 +66,20 @@ impl Engine<'_> {
         self.plan.memories.iter().enumerate().map(one).fold(0, usize::saturating_add)
     }
 
+    /// Block RAMs of 36 Kbit that hold the memories, by their shapes; what is small lies in look-up tables.
+    pub(super) fn blocks(&self) -> usize {
+        const SHAPES: [(usize, usize); 7] =
+            [(72, 512), (36, 1024), (18, 2048), (9, 4096), (4, 8192), (2, 16384), (1, 32768)];
+        const SMALL: usize = 1024;
+        let one = |(at, memory): (usize, &super::plan::Memory)| {
+            let shaped =
+                |(width, words): &(usize, usize)| memory.width.div_ceil(*width) * memory.words.div_ceil(*words);
+            let each = SHAPES.iter().map(shaped).min().unwrap_or(0);
+            if memory.width * memory.words <= SMALL { 0 } else { each * self.copies(at) }
+        };
+        self.plan.memories.iter().enumerate().map(one).sum()
+    }
+
     /// Bits of an address of a memory.
     fn address_bits(&self, memory: usize) -> usize {
         (usize::BITS - (self.plan.memories[memory].words - 1).leading_zeros()).max(1) as usize
@@ -80,7 +94,12 @@ impl Engine<'_> {
             let width = |memory: usize| self.plan.memories[memory].width;
             text.push_str(&stage.module(&format!("stage{number}"), |memory| self.address_bits(memory), width));
         }
-        text.push_str(include_str!("memory.v"));
+        text
+    }
+
+    /// Their memories.
+    pub(super) fn memories(&self) -> String {
+        let mut text = include_str!("memory.v").to_owned();
         for (at, memory) in self.plan.memories.iter().enumerate() {
             if let Some((name, _)) = &memory.table {
                 let (bits, top, last) = (self.address_bits(at) - 1, memory.width - 1, memory.words - 1);

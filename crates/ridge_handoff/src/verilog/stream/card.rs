@@ -85,7 +85,7 @@ impl Layout {
 
 /// The files of a card, by their paths in the bundle. The host plays so many frames, `inner` is what the core is built around, and
 /// after `stuck` clocks without a handshake a core is stuck.
-pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, stuck: usize, inner: &str) -> Files {
+pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, stuck: usize, inner: &[&str]) -> Files {
     let Frame { items, results, item_bits, result_bits } = frame;
     let [slot_in, slot_out] = layout.slots;
     let numbers = [
@@ -121,7 +121,7 @@ pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, stu
         let _ = writeln!(header, "  {name} = {address:#04x},");
     });
     header.push_str("};\n");
-    let core = [inner, "stream.v", "core.v"];
+    let core = [inner, &["stream.v", "core.v"]].concat();
     let paths: Vec<String> = core.iter().chain(&["mover.v", "card.v"]).map(|part| format!("../rtl/{part}")).collect();
     let filled = |text: &str| {
         let text = text.replace("@CORE@", &core.join(" ")).replace("@PATHS@", &paths.join(" "));

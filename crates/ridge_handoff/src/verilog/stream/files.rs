@@ -97,7 +97,7 @@ pub(in crate::verilog) fn files(
     });
     put("core.json", crate::bundle::laid_out(&about));
     if let Some(layout) = layout {
-        files.extend(card::files(frame, layout, frames, trial.stuck, "kernel.v"));
+        files.extend(card::files(frame, layout, frames, trial.stuck, &["kernel.v"]));
     }
     Ok(files)
 }
