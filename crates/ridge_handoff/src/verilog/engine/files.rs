@@ -42,7 +42,7 @@ pub(in crate::verilog) fn files(program: &Program, format: Fixed, golden: &Files
     let period = engine.period();
     if period > MOST_CLOCKS {
         return Err(Refusal(format!(
-            "a call takes {period} clocks of the engine, too long to simulate: generate the bundle at a smaller size"
+            "a call takes {period} clocks of the engine, more than can be simulated in reasonable time: generate the bundle at a smaller size"
         )));
     }
     let memory_bits = engine.memory_bits();
