@@ -81,7 +81,7 @@ pub(crate) fn kept_bytes(program: &Program) -> usize {
 }
 
 /// Which values are arrays in memory.
-fn in_memory(program: &Program) -> Vec<bool> {
+pub(crate) fn in_memory(program: &Program) -> Vec<bool> {
     let mut reads = vec![0_usize; program.nodes.len()];
     let mut is_kept = vec![false; program.nodes.len()];
     let mut depth = vec![0_usize; program.nodes.len()];

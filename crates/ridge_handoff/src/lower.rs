@@ -172,6 +172,7 @@ impl Lowering<'_> {
                 let begin: Leaves = operands.into_iter().flatten().copied().collect();
                 return self.repeated(instruction, begin, depth + 1);
             }
+            "conditional" => return self.chosen(instruction, &operands, depth + 1),
             "optimization-barrier" | "opt-barrier" => return Ok(operands.into_iter().flatten().copied().collect()),
             _ => {}
         }
@@ -182,6 +183,60 @@ impl Lowering<'_> {
         }
         let made = Made { instruction, element_type, dims };
         self.array(made, of).map(|node| vec![node])
+    }
+
+    /// What one of several computations gives: all are computed, and one is chosen.
+    fn chosen(&mut self, instruction: &Instruction, operands: &[&Leaves], depth: usize) -> Result<Leaves, Refusal> {
+        let name = &instruction.name;
+        let Some((&which, given)) = operands.split_first() else { return refuse(format!("`{name}` chooses nothing")) };
+        let (&[which], true) = (which.as_slice(), given.len() == instruction.called.len() && !given.is_empty()) else {
+            return refuse(format!("`{name}` does not match its operands"));
+        };
+        let ty = self.nodes[which].element_type;
+        let is_truth = ty == ElementType::Pred && given.len() == 2;
+        if self.nodes[which].elements() != 1 || !(is_truth || ty == ElementType::S32) {
+            return refuse(format!("`{name}` does not match its operands"));
+        }
+        let mut branches = Vec::with_capacity(given.len());
+        for (called, given) in instruction.called.iter().zip(given) {
+            branches.push(self.computation(*called, &[(*given).clone()], depth)?);
+        }
+        // A number that is none of a branch chooses the last.
+        let mut chosen = branches.pop().unwrap_or_default();
+        for (number, branch) in branches.into_iter().enumerate().rev() {
+            if branch.len() != chosen.len() {
+                return refuse(format!("`{name}` has branches of different results"));
+            }
+            let holds = if is_truth { which } else { self.is_number(instruction, which, number)? };
+            for (at, (one, other)) in branch.into_iter().zip(&mut chosen).enumerate() {
+                let Node { element_type, dims, .. } = self.nodes[one].clone();
+                let (op, of) = (Op::Each(Each::Select), vec![holds, one, *other]);
+                let node =
+                    Node { name: format!("{name}.{number}.{at}"), op, of, element_type, dims, source: String::new() };
+                attributes::check(&node, &self.nodes)?;
+                *other = self.push(node)?;
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Whether a value is this number.
+    fn is_number(&mut self, instruction: &Instruction, at: NodeId, number: usize) -> Result<NodeId, Refusal> {
+        let Node { element_type, dims, .. } = self.nodes[at].clone();
+        let named = |what: &str| format!("{}.{what}{number}", instruction.name);
+        let values = Op::Constant(vec![Number::Whole(number as i64)]);
+        let constant = Node {
+            name: named("number"),
+            op: values,
+            of: Vec::new(),
+            element_type,
+            dims: dims.clone(),
+            source: String::new(),
+        };
+        let constant = self.push(constant)?;
+        let (op, of) = (Op::Each(Each::Compare(Relation::Eq)), vec![at, constant]);
+        let element_type = ElementType::Pred;
+        self.push(Node { name: named("is"), op, of, element_type, dims, source: String::new() })
     }
 
     /// The part of a tuple that an instruction takes.

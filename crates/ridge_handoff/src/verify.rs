@@ -93,6 +93,7 @@ pub fn of_code<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<Chec
         ("rtl/kernel.v", checks::RTL.as_slice()),
         ("rtl/core.v", &cores::CORE),
         ("host/Makefile", &cores::CARD),
+        ("cocotb/Makefile", &cores::COCOTB),
         ("rtl_f32/kernel.v", &checks::RTL_F32),
     ];
     for (name, takes, run) in designs.iter().filter(|(file, _)| bundle.files.contains_key(*file)).flat_map(|one| one.1)

@@ -3,6 +3,7 @@
 //!
 //! The kernel takes the taps of one place beside each other; where they are a stream of windows, a core brings them there.
 
+mod engine;
 mod fixed;
 mod single;
 mod stream;
@@ -121,6 +122,35 @@ impl Numbers {
 /// # Errors
 /// [`Refusal`] where the region is no window of operations that are built here.
 pub(crate) fn files(program: &Program, numbers: Numbers, golden: &Files) -> Result<Files, Refusal> {
+    let made = windowed(program, numbers, golden);
+    let Numbers::Fixed(format) = numbers else { return made };
+    if made.as_ref().is_ok_and(|files| !files.contains_key(NO_CORE)) {
+        return made;
+    }
+    match (engine::files(program, format, golden), made) {
+        (Ok(mut files), Ok(window)) => {
+            files.extend(window.into_iter().filter(|(path, _)| path != NO_CORE));
+            Ok(files)
+        }
+        (Ok(mut files), Err(Refusal(why))) => {
+            let why =
+                format!("no datapath that gives a result a clock, because {why}; rtl/core.v is an engine instead\n");
+            files.insert(numbers.refusal().to_owned(), why.into_bytes());
+            Ok(files)
+        }
+        (Err(Refusal(why)), Ok(mut files)) => {
+            if let Some(text) = files.get_mut(NO_CORE) {
+                text.truncate(text.trim_ascii_end().len());
+                text.extend_from_slice(format!("; and no engine, because {why}\n").as_bytes());
+            }
+            Ok(files)
+        }
+        (Err(Refusal(why)), Err(Refusal(first))) => Err(Refusal(format!("{first}; and no engine, because {why}"))),
+    }
+}
+
+/// The same as a window alone.
+fn windowed(program: &Program, numbers: Numbers, golden: &Files) -> Result<Files, Refusal> {
     let code = window(program, numbers.reals())?;
     let has_reals = code.cone.nodes.iter().any(|(_, ty)| ty.is_float());
     if numbers == Numbers::Single && !has_reals {
@@ -296,15 +326,7 @@ impl<'a> Design<'a> {
         let Scalar::Each(each, _) = scalar else {
             return Ok((String::new(), format!("before({}, {})", operands[0], operands[1])));
         };
-        let is_real = (from.is_float() || ty.is_float()) && *each != Each::Select;
-        let made = match self.numbers {
-            Numbers::Fixed(format) if is_real => {
-                let (from, to) = ((from, self.port(from)), (*ty, self.port(*ty)));
-                fixed::operation(at, *each, &operands, from, to, format)
-            }
-            _ if is_real => single::operation(*each, &operands, from, *ty).map(|value| (String::new(), value)),
-            _ => whole::operation(at, *each, &operands, (from, self.port(from)), (*ty, self.port(*ty))),
-        };
+        let made = operation(self.numbers, at, *each, &operands, (from, self.port(from)), (*ty, self.port(*ty)));
         made.ok_or_else(|| Refusal(format!("{} has no design here", each.name().trim_end_matches('_'))))
     }
 
@@ -381,6 +403,23 @@ impl<'a> Design<'a> {
             "// The same by Verilator: feeds one vector a clock and compares what comes out after {latency} clocks.\n#include \"Vkernel.h\"\n#include \"verilated.h\"\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <fstream>\n#include <string>\n#include <vector>\n\nstatic double now = 0;\ndouble sc_time_stamp() {{ return now; }}\n\nint main() {{\n  std::ifstream x(\"x.hex\"), y(\"y.hex\");\n  std::vector<std::vector<uint32_t>> stimuli;\n  std::vector<uint64_t> expected;\n  std::string line;\n  while (x >> line) {{\n    std::vector<uint32_t> words({words}, 0);\n    for (int w = 0; w < {words}; ++w) {{\n      const long end = static_cast<long>(line.size()) - 8L * w;\n      if (end <= 0) break;\n      const long start = end < 8 ? 0 : end - 8;\n      words[w] = static_cast<uint32_t>(std::strtoul(line.substr(start, end - start).c_str(), nullptr, 16));\n    }}\n    stimuli.push_back(words);\n  }}\n  while (y >> line) expected.push_back(std::strtoull(line.c_str(), nullptr, 16));\n  if (stimuli.size() != {vectors} || expected.size() != {vectors}) {{\n    std::puts(\"the vectors are not whole\");\n    return 2;\n  }}\n  Vkernel* top = new Vkernel;\n  long wrong = 0;\n  for (size_t at = 0; at < {vectors} + {latency}; ++at) {{\n    const size_t k = at < {vectors} ? at : 0;\n{feed}    top->clk = 0;\n    top->eval();\n    top->clk = 1;\n    top->eval();\n    if (at + 1 >= {latency} && at + 1 - {latency} < {vectors}) wrong += static_cast<uint64_t>(top->y) != expected[at + 1 - {latency}];\n  }}\n  delete top;\n  std::printf(\"%ld differ of {vectors} values, one a clock, {latency} clocks late\\n\", wrong);\n  return wrong == 0 ? 0 : 1;\n}}\n",
             latency = self.latency(),
         )
+    }
+}
+
+/// Wires that an operation needs, and its value; `None` where it has no design.
+fn operation(
+    numbers: Numbers,
+    at: usize,
+    each: Each,
+    operands: &[String],
+    from: (ElementType, Wires),
+    to: (ElementType, Wires),
+) -> Option<(String, String)> {
+    let is_real = (from.0.is_float() || to.0.is_float()) && each != Each::Select;
+    match numbers {
+        Numbers::Fixed(format) if is_real => fixed::operation(at, each, operands, from, to, format),
+        _ if is_real => single::operation(each, operands, from.0, to.0).map(|value| (String::new(), value)),
+        _ => whole::operation(at, each, operands, from, to),
     }
 }
 

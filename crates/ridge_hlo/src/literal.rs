@@ -1,4 +1,4 @@
-//! Constants, as far as they help to read a program: scalars and the first elements of small arrays.
+//! Constants, as far as they help to read a program or to compute it: scalars and small arrays, and the first elements of others.
 //!
 //! Large constants are not kept: a module may carry gigabytes of weights, and nobody reads them here.
 
@@ -6,13 +6,28 @@ use std::fmt;
 
 use crate::{ElementType, Shape};
 
-/// Elements kept of one constant.
-pub(crate) const ELEMENTS_KEPT: usize = 16;
+/// Elements kept of a large constant.
+const FEW: usize = 16;
+
+/// Elements of a constant that is kept whole, and of all constants of a module that are.
+const WHOLE: u64 = 1 << 14;
+pub(crate) const WHOLE_IN_A_MODULE: u64 = 1 << 18;
+
+/// Elements to keep of a constant of so many; `left` are those that its module may still keep.
+pub(crate) fn elements_kept(expected: Option<u64>, left: &mut u64) -> usize {
+    match expected {
+        Some(count) if count > FEW as u64 && count <= WHOLE.min(*left) => {
+            *left -= count;
+            count as usize
+        }
+        _ => FEW,
+    }
+}
 
 /// The beginning of a constant's value.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Literal {
-    /// The first elements in logical (row-major) order, at most sixteen; empty if the value was left out.
+    /// The elements in logical (row-major) order: all of a small constant, a few of a large one; empty if the value was left out.
     pub values: Vec<Scalar>,
     /// Whether there were more than those kept, or the file left them out.
     pub is_cut: bool,

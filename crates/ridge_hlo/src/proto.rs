@@ -20,6 +20,8 @@ use crate::wire::{self, Fields, Value};
 pub(crate) struct Reader<'a> {
     base: &'a [u8],
     notes: Notes,
+    /// Elements of constants that may still be kept.
+    elements_left: u64,
 }
 
 /// Messages nested deeper than this are not entered; XLA's own nest a few levels.

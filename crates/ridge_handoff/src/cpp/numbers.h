@@ -192,10 +192,18 @@ template <typename To, typename From> inline To convert(From value) {
   }
 }
 template <typename To, typename From> inline To bits(From value) {
-  static_assert(sizeof(To) == sizeof(From) && !is_fixed<From>::value, "bits of another width");
-  To found;
+  static_assert(!is_fixed<From>::value, "fixed point has no bits of its own");
+  // The bits are those of the program's own type, whose number is then brought into the format.
+  using Real = std::conditional_t<sizeof(From) == 8, double, float>;
+  using Found = std::conditional_t<is_fixed<To>::value, Real, To>;
+  static_assert(sizeof(Found) == sizeof(From), "bits of another width");
+  Found found;
   std::memcpy(&found, &value, sizeof found);
-  return found;
+  if constexpr (is_fixed<To>::value) {
+    return To(static_cast<double>(found));
+  } else {
+    return found;
+  }
 }
 
 // A start, or -1 where it is not inside.

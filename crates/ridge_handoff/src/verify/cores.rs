@@ -17,7 +17,11 @@ pub(super) const CORE: [(&str, u8, Run); 4] = [
 /// The check of the card in `rtl/` by the program in `host/`.
 pub(super) const CARD: [(&str, u8, Run); 1] = [(PLAYED, 4, played)];
 
+/// The check of the core by the bench in `cocotb/`.
+pub(super) const COCOTB: [(&str, u8, Run); 1] = [(BENCHED, 2, benched)];
+
 const PLAYED: &str = "host program on the simulated card";
+const BENCHED: &str = "cocotb core";
 const ICARUS: &str = "Icarus Verilog core";
 const VERILATOR: &str = "Verilator core";
 const PROOF: &str = "core proof";
@@ -26,17 +30,35 @@ const YOSYS: &str = "Yosys core";
 /// Time for the proof.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// What the core is built around: a datapath of one result a clock, or the stages of an engine.
+fn inner(rtl: &Path) -> &'static [&'static str] {
+    if rtl.join("engine.v").is_file() { &["engine.v", "memory.v"] } else { &["kernel.v"] }
+}
+
+fn document(rtl: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(rtl.join("core.json")).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
 fn icarus(folder: &Path) -> Vec<Check> {
     let Some(version) = version("iverilog", "-V") else { return vec![not_run(ICARUS, "iverilog is not on PATH")] };
-    let build = ["iverilog", "-g2005", "-o", "core.vvp", "kernel.v", "stream.v", "core.v", "bench.v", "tb_core.v"];
-    vec![simulated(ICARUS, &folder.join("rtl"), &version, &build, &["vvp", "core.vvp"])]
+    let rtl = folder.join("rtl");
+    let core = document(&rtl);
+    if core["simulated_in_icarus"] == false {
+        let clocks = &core["predicted"]["clocks_of_each_further_frame"];
+        return vec![not_run(ICARUS, &format!("a call takes {clocks} clocks, too many for Icarus Verilog"))];
+    }
+    let parts = ["stream.v", "core.v", "bench.v", "tb_core.v"];
+    let build = [&["iverilog", "-g2005", "-o", "core.vvp"], inner(&rtl), &parts].concat();
+    vec![simulated(ICARUS, &rtl, &version, &build, &["vvp", "core.vvp"])]
 }
 
 fn verilator(folder: &Path) -> Vec<Check> {
     let Some(version) = version("verilator", "--version") else {
         return vec![not_run(VERILATOR, "verilator is not on PATH")];
     };
-    let build = [
+    let rtl = folder.join("rtl");
+    let tool = [
         "verilator",
         "--cc",
         "--exe",
@@ -51,13 +73,9 @@ fn verilator(folder: &Path) -> Vec<Check> {
         "bench",
         "-o",
         "sim_core",
-        "kernel.v",
-        "stream.v",
-        "core.v",
-        "bench.v",
-        "sim_core.cpp",
     ];
-    vec![simulated(VERILATOR, &folder.join("rtl"), &version, &build, &["obj_core/sim_core"])]
+    let build = [&tool, inner(&rtl), &["stream.v", "core.v", "bench.v", "sim_core.cpp"]].concat();
+    vec![simulated(VERILATOR, &rtl, &version, &build, &["obj_core/sim_core"])]
 }
 
 fn simulated(name: &str, rtl: &Path, version: &str, build: &[&str], simulate: &[&str]) -> Check {
@@ -68,8 +86,7 @@ fn simulated(name: &str, rtl: &Path, version: &str, build: &[&str], simulate: &[
     }
     let ran = run(rtl, simulate);
     let wall_s = built.wall_s + ran.wall_s;
-    let predicted = std::fs::read_to_string(rtl.join("core.json")).unwrap_or_default();
-    let found = match found(&ran.said, &predicted) {
+    let found = match found(&ran.said, &document(rtl)) {
         Some(found) if ran.is_success => Ok(found),
         _ => Err(ran),
     };
@@ -90,10 +107,9 @@ fn pass(line: &str) -> Option<[u64; 5]> {
 }
 
 /// What the bench says, in one line, where nothing was wrong; beside it what was predicted.
-fn found(said: &str, core: &str) -> Option<String> {
+fn found(said: &str, core: &serde_json::Value) -> Option<String> {
     let passes: Vec<[u64; 5]> = said.lines().filter_map(pass).collect();
     let end = said.lines().find(|line| line.starts_with("0 wrong in "))?;
-    let core: serde_json::Value = serde_json::from_str(core).ok()?;
     let predicted = |key: &str| core["predicted"][key].as_f64();
     let rate = |stalls: (u64, u64)| {
         let [_, _, items, clocks, results] = *passes.iter().find(|pass| (pass[0], pass[1]) == stalls)?;
@@ -137,6 +153,29 @@ fn played(folder: &Path) -> Vec<Check> {
     vec![judged(PLAYED, "make -C host sim", version, wall_s, found)]
 }
 
+/// The bench of cocotb, which runs in Icarus Verilog.
+fn benched(folder: &Path) -> Vec<Check> {
+    let Some(version) = version("cocotb-config", "--version") else {
+        return vec![not_run(BENCHED, "cocotb-config is not on PATH")];
+    };
+    if self::version("iverilog", "-V").is_none() {
+        return vec![not_run(BENCHED, "iverilog is not on PATH")];
+    }
+    if document(&folder.join("rtl"))["simulated_in_icarus"] == false {
+        return vec![not_run(BENCHED, "a call takes too many clocks for Icarus Verilog")];
+    }
+    let ran = run(&folder.join("cocotb"), &["make", "-s"]);
+    let wall_s = ran.wall_s;
+    let found = match ran.is_success && ran.said.contains("PASS=1 FAIL=0") {
+        true => {
+            Ok("a frame without stalls and one with both sides stalled half of the time: every result is right"
+                .to_owned())
+        }
+        false => Err(ran),
+    };
+    vec![judged(BENCHED, "make -C cocotb", format!("cocotb {version}"), wall_s, found)]
+}
+
 /// Items a clock with all frames at once, by a memory that is late alone and by one that stalls.
 fn rates(said: &str) -> Option<String> {
     let clean = said.lines().filter(|line| *line == "0 wrong, 0 rules of the bus broken").count();
@@ -164,13 +203,21 @@ fn rates(said: &str) -> Option<String> {
 fn yosys(folder: &Path) -> Vec<Check> {
     let Some(version) = version("yosys", "-V") else { return vec![not_run(YOSYS, "yosys is not on PATH")] };
     let rtl = folder.join("rtl");
-    let script = "read_verilog -lib kernel.v; read_verilog stream.v core.v; synth_xilinx -family xcup -flatten -top core; tee -o core_stat.txt stat";
-    let words = ["yosys", "-q", "-p", script];
+    let (read, what) = match inner(&rtl) {
+        ["kernel.v"] => ("read_verilog -lib kernel.v; read_verilog stream.v core.v", "besides the datapath".to_owned()),
+        _ => {
+            let blocks = &document(&rtl)["block_rams"];
+            let what = format!("memories of {blocks} block RAMs by their shapes, and besides them");
+            ("read_verilog -lib memory.v; read_verilog engine.v stream.v core.v", what)
+        }
+    };
+    let script = format!("{read}; synth_xilinx -family xcup -flatten -top core; tee -o core_stat.txt stat");
+    let words = ["yosys", "-q", "-p", &script];
     let ran = run(&rtl, &words);
     let cells = resources(&std::fs::read_to_string(rtl.join("core_stat.txt")).unwrap_or_default());
     let wall_s = ran.wall_s;
     let found = if ran.is_success && !cells.is_empty() {
-        Ok(format!("besides the datapath {} (UltraScale+, before place and route)", cells.join(", ")))
+        Ok(format!("{what} {} (UltraScale+, before place and route)", cells.join(", ")))
     } else {
         Err(ran)
     };
@@ -199,7 +246,7 @@ mod tests {
     #[test]
     fn what_the_bench_says_is_read() {
         let said = "pass 0: of 16 clocks 0 stalled in and 0 out: 140 items in 160 clocks, 70 results\npass 1: of 16 clocks 8 stalled in and 8 out: 105 items in 210 clocks, 52 results\n0 wrong in 6 passes and 4 resets\n";
-        let core = "{\"predicted\":{\"items_a_clock\":1.0,\"results_a_clock\":0.5}}";
+        let core = &serde_json::json!({"predicted": {"items_a_clock": 1.0, "results_a_clock": 0.5}});
         assert_eq!(
             found(said, core).as_deref(),
             Some(

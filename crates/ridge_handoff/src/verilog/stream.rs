@@ -4,13 +4,15 @@
 //! border each tap takes the item or constant that the program has there. Where a result needs a later item, the walk of the
 //! results lags behind that of the items.
 
-mod card;
+pub(in crate::verilog) mod bench;
+pub(in crate::verilog) mod card;
 mod files;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub(super) use files::files;
+pub(super) use text::REGISTER_PORTS;
 
 use crate::Refusal;
 use crate::cone::{Bound, Places, WindowCode, index_of, sample};

@@ -3,7 +3,7 @@
 use crate::program::Relation;
 
 /// How a value lies in wires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Wires {
     pub(super) width: usize,
     pub(super) is_signed: bool,

@@ -304,3 +304,59 @@ ENTRY %main (z: f32[4]) -> (f32[3], f32[4]) {
   ROOT %out = (f32[3]{0}, f32[4]{0}) tuple(%sums, %put)
 }
 ";
+
+/// Lines of numbers that are sorted downwards, too long for a network.
+pub(crate) const SORTED: &str = "HloModule sorted\n
+%more (a: f32[], b: f32[]) -> pred[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %gt = pred[] compare(%a, %b), direction=GT
+}
+
+ENTRY %main (x: f32[3,70]) -> f32[70,3] {
+  %x = f32[3,70]{1,0} parameter(0)
+  %y = f32[3,70]{1,0} negate(%x)
+  %sorted = f32[3,70]{1,0} sort(%y), dimensions={1}, to_apply=%more
+  ROOT %turned = f32[70,3]{1,0} transpose(%sorted), dimensions={1,0}
+}
+";
+
+/// One of three ways, by a number; and one of two, by a truth.
+pub(crate) const CHOSEN: &str = "HloModule chosen\n
+%twice (a: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  ROOT %b = f32[4]{0} add(%a, %a)
+}
+
+%less (c: f32[4]) -> f32[4] {
+  %c = f32[4]{0} parameter(0)
+  ROOT %d = f32[4]{0} negate(%c)
+}
+
+%same (e: f32[4]) -> f32[4] {
+  ROOT %e = f32[4]{0} parameter(0)
+}
+
+ENTRY %main (x: f32[4], n: s32[], p: pred[]) -> (f32[4], f32[4]) {
+  %x = f32[4]{0} parameter(0)
+  %n = s32[] parameter(1)
+  %p = pred[] parameter(2)
+  %one = f32[4]{0} conditional(%n, %x, %x, %x), branch_computations={%twice, %less, %same}
+  %two = f32[4]{0} conditional(%p, %x, %x), true_computation=%twice, false_computation=%less
+  ROOT %out = (f32[4]{0}, f32[4]{0}) tuple(%one, %two)
+}
+";
+
+/// Real numbers by their bits, as generators of random numbers make them.
+pub(crate) const DRAWN: &str = "HloModule drawn\n
+ENTRY %main (n: u32[8]) -> f32[8] {
+  %n = u32[8]{0} parameter(0)
+  %nine = u32[] constant(9)
+  %nines = u32[8]{0} broadcast(%nine), dimensions={}
+  %part = u32[8]{0} shift-right-logical(%n, %nines)
+  %one = u32[] constant(1065353216)
+  %ones = u32[8]{0} broadcast(%one), dimensions={}
+  %bits = u32[8]{0} or(%part, %ones)
+  ROOT %real = f32[8]{0} bitcast-convert(%bits)
+}
+";

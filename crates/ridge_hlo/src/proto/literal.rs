@@ -1,21 +1,22 @@
-//! `LiteralProto`: the first elements of a constant, and no more.
+//! `LiteralProto`: a small constant, or the first elements of a large one, and no more.
 
 use super::Reader;
-use crate::literal::{ELEMENTS_KEPT, expected_elements};
+use crate::literal::{elements_kept, expected_elements};
 use crate::wire::{self, Value};
 use crate::{ElementType, Literal, Scalar, Shape};
 
 impl Reader<'_> {
     /// Reads the beginning of a literal of this shape; tuples keep no values.
     pub(super) fn literal(&mut self, message: &[u8], shape: &Shape) -> Literal {
+        let expected = expected_elements(shape);
+        let most = elements_kept(expected, &mut self.elements_left);
         let mut values = Vec::new();
         let mut seen = 0u64;
         self.each(message, "literal", |_, number, value| {
             if let Some(kind) = Encoding::of_field(number) {
-                kind.take(value, shape.element_type, &mut values, &mut seen);
+                kind.take(value, shape.element_type, (&mut values, most), &mut seen);
             }
         });
-        let expected = expected_elements(shape);
         if values.len() > 1 && !is_row_major(shape) {
             // XLA stores elements in memory order.
             values = if expected == Some(values.len() as u64) { logical_order(shape, values) } else { Vec::new() };
@@ -75,64 +76,72 @@ impl Encoding {
         })
     }
 
-    fn take(self, value: Value<'_>, element_type: ElementType, values: &mut Vec<Scalar>, seen: &mut u64) {
+    fn take(
+        self,
+        value: Value<'_>,
+        element_type: ElementType,
+        (values, most): (&mut Vec<Scalar>, usize),
+        seen: &mut u64,
+    ) {
         match (self, value) {
             (Encoding::Varints, Value::Bytes(bytes)) => {
-                for number in wire::packed(bytes).take(ELEMENTS_KEPT) {
-                    push(values, integer_scalar(number, element_type), seen);
+                for number in wire::packed(bytes).take(most) {
+                    push(values, most, integer_scalar(number, element_type), seen);
                 }
             }
-            (Encoding::Varints, Value::Varint(number)) => push(values, integer_scalar(number, element_type), seen),
+            (Encoding::Varints, Value::Varint(number)) => {
+                push(values, most, integer_scalar(number, element_type), seen)
+            }
             (Encoding::Bytes(width), Value::Bytes(bytes)) => {
-                for element in bytes.chunks_exact(width).take(ELEMENTS_KEPT) {
+                for element in bytes.chunks_exact(width).take(most) {
                     let bits = element.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
-                    push(values, bits_scalar(bits, element_type), seen);
+                    push(values, most, bits_scalar(bits, element_type), seen);
                 }
             }
             (Encoding::Floats, Value::Fixed32(bits)) => {
-                push_floats(values, &[f32::from_bits(bits).into()], element_type, seen)
+                push_floats(values, most, &[f32::from_bits(bits).into()], element_type, seen)
             }
             (Encoding::Doubles, Value::Fixed64(bits)) => {
-                push_floats(values, &[f64::from_bits(bits)], element_type, seen)
+                push_floats(values, most, &[f64::from_bits(bits)], element_type, seen)
             }
             (Encoding::Floats, Value::Bytes(bytes)) => {
                 let floats: Vec<f64> = bytes
                     .chunks_exact(4)
-                    .take(2 * ELEMENTS_KEPT)
+                    .take(2 * most)
                     .map(|word| f32::from_le_bytes(word.try_into().expect("chunks of four")).into())
                     .collect();
-                push_floats(values, &floats, element_type, seen);
+                push_floats(values, most, &floats, element_type, seen);
             }
             (Encoding::Doubles, Value::Bytes(bytes)) => {
                 let floats: Vec<f64> = bytes
                     .chunks_exact(8)
-                    .take(2 * ELEMENTS_KEPT)
+                    .take(2 * most)
                     .map(|word| f64::from_le_bytes(word.try_into().expect("chunks of eight")))
                     .collect();
-                push_floats(values, &floats, element_type, seen);
+                push_floats(values, most, &floats, element_type, seen);
             }
             _ => {}
         }
     }
 }
 
-fn push(values: &mut Vec<Scalar>, value: Option<Scalar>, seen: &mut u64) {
+fn push(values: &mut Vec<Scalar>, most: usize, value: Option<Scalar>, seen: &mut u64) {
     *seen += 1;
     if let Some(value) = value
-        && values.len() < ELEMENTS_KEPT
+        && values.len() < most
     {
         values.push(value);
     }
 }
 
-fn push_floats(values: &mut Vec<Scalar>, floats: &[f64], element_type: ElementType, seen: &mut u64) {
+fn push_floats(values: &mut Vec<Scalar>, most: usize, floats: &[f64], element_type: ElementType, seen: &mut u64) {
     if element_type.is_complex() {
         for pair in floats.chunks_exact(2) {
-            push(values, Some(Scalar::Complex(pair[0], pair[1])), seen);
+            push(values, most, Some(Scalar::Complex(pair[0], pair[1])), seen);
         }
     } else {
         for &value in floats {
-            push(values, Some(Scalar::Float(value)), seen);
+            push(values, most, Some(Scalar::Float(value)), seen);
         }
     }
 }

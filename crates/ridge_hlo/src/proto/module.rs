@@ -7,6 +7,7 @@ use super::instruction::References;
 use super::{Reader, extend, small, string};
 use crate::error::Notes;
 use crate::ids::{computation_id, instruction_id};
+use crate::literal::WHOLE_IN_A_MODULE;
 use crate::wire::{Fields, Value};
 use crate::{
     AliasKind, BufferDonor, Computation, ComputationId, FileLocation, Frame, HloError, HloModule, InputOutputAlias,
@@ -18,7 +19,7 @@ const INSTRUCTION_LIMIT: usize = 1 << 31;
 
 /// Reads a module; see [`HloModule::from_proto`].
 pub(crate) fn read(bytes: &[u8]) -> Result<HloModule, HloError> {
-    let mut reader = Reader { base: bytes, notes: Notes::default() };
+    let mut reader = Reader { base: bytes, notes: Notes::default(), elements_left: WHOLE_IN_A_MODULE };
     let mut loading = Loading::default();
     let mut assignment = None;
     if is_bare_module(bytes) {

@@ -1,7 +1,8 @@
 //! The card: a core between the memory of a board and its own registers, and the programs that play vectors on it.
 
-use super::text::Core;
+use super::bench::Frame;
 use crate::bundle::Files;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 const MOVER: &str = include_str!("mover.v");
@@ -13,6 +14,19 @@ const HOST: [(&str, &str); 5] = [
     ("play.cpp", include_str!("host/play.cpp")),
     ("simulated.cpp", include_str!("host/simulated.cpp")),
     ("xrt.cpp", include_str!("host/xrt.cpp")),
+];
+
+/// What goes around it, by its path in the bundle.
+const AROUND: [(&str, &str); 9] = [
+    ("Makefile", include_str!("board/Makefile")),
+    ("board/vivado.tcl", include_str!("board/vivado.tcl")),
+    ("board/card.xdc", include_str!("board/card.xdc")),
+    ("board/package.tcl", include_str!("board/package.tcl")),
+    ("board/card.cfg", include_str!("board/card.cfg")),
+    ("hls/hls.cfg", include_str!("board/hls.cfg")),
+    ("cocotb/Makefile", include_str!("board/cocotb.mk")),
+    ("cocotb/test_core.py", include_str!("board/test_core.py")),
+    ("host/play.py", include_str!("board/play.py")),
 ];
 
 /// Bits of a bus to the memory: no less than AXI4 masters usually have, no more than AXI4 allows.
@@ -37,37 +51,49 @@ const REGISTERS: [(&str, usize); 12] = [
 
 /// How frames lie in the memory of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(in crate::verilog) struct Layout {
     /// Bits of a beat.
-    pub(super) bus: usize,
+    pub(in crate::verilog) bus: usize,
     /// Bits from one item to the next, and from one result to the next.
-    pub(super) slots: [usize; 2],
+    pub(in crate::verilog) slots: [usize; 2],
 }
 
 impl Layout {
     /// The layout of a core; `None` where an item is too wide for a bus that carries two at once.
-    pub(super) fn of(core: &Core<'_>) -> Option<Layout> {
-        let slots = [core.fields().1, core.out_bits()].map(usize::next_power_of_two);
+    pub(in crate::verilog) fn of(frame: Frame) -> Option<Layout> {
+        let slots = [frame.item_bits, frame.result_bits].map(usize::next_power_of_two);
         let bus = (2 * slots[0].max(slots[1])).max(NARROWEST);
         (bus <= WIDEST).then_some(Layout { bus, slots })
     }
 
     /// Bytes from a frame of so many items to the next.
-    pub(super) fn frame(self, items: usize, slot: usize) -> usize {
+    pub(in crate::verilog) fn frame(self, items: usize, slot: usize) -> usize {
         items.div_ceil(self.bus / slot) * (self.bus / 8)
+    }
+
+    /// The layout in the core's own document.
+    pub(in crate::verilog) fn document(self, frame: Frame) -> Value {
+        json!({
+            "bits_of_a_beat": self.bus,
+            "bits_of_an_items_slot": self.slots[0],
+            "bits_of_a_results_slot": self.slots[1],
+            "bytes_of_a_frame_in": self.frame(frame.items, self.slots[0]),
+            "bytes_of_a_frame_out": self.frame(frame.results, self.slots[1]),
+        })
     }
 }
 
-/// The files of a card, by their paths in the bundle; the host plays so many frames.
-pub(super) fn files(core: &Core<'_>, layout: Layout, frames: usize, folder: &str) -> Files {
-    let (items, results) = (core.stream.items(), core.stream.results());
+/// The files of a card, by their paths in the bundle. The host plays so many frames, `inner` is what the core is built around, and
+/// after `stuck` clocks without a handshake a core is stuck.
+pub(in crate::verilog) fn files(frame: Frame, layout: Layout, frames: usize, stuck: usize, inner: &[&str]) -> Files {
+    let Frame { items, results, item_bits, result_bits } = frame;
     let [slot_in, slot_out] = layout.slots;
     let numbers = [
         ("BUS", layout.bus),
         ("SLOT_IN", slot_in),
         ("SLOT_OUT", slot_out),
-        ("ITEM_BITS", core.fields().1),
-        ("RESULT_BITS", core.out_bits()),
+        ("ITEM_BITS", item_bits),
+        ("RESULT_BITS", result_bits),
         ("IN", items),
         ("OUT", results),
     ];
@@ -95,11 +121,22 @@ pub(super) fn files(core: &Core<'_>, layout: Layout, frames: usize, folder: &str
         let _ = writeln!(header, "  {name} = {address:#04x},");
     });
     header.push_str("};\n");
-    let host = HOST.iter().map(|(name, text)| (format!("host/{name}"), (*text).to_owned()));
+    let core = [inner, &["stream.v", "core.v"]].concat();
+    let paths: Vec<String> = core.iter().chain(&["mover.v", "card.v"]).map(|part| format!("../rtl/{part}")).collect();
+    let filled = |text: &str| {
+        let text = text.replace("@CORE@", &core.join(" ")).replace("@PATHS@", &paths.join(" "));
+        let text = text.replace("@STUCK@", &stuck.to_string());
+        numbers
+            .iter()
+            .chain(&sizes)
+            .fold(text, |text, (name, value)| text.replace(&format!("@{name}@"), &value.to_string()))
+    };
+    let around = AROUND.iter().map(|(path, text)| ((*path).to_owned(), filled(text)));
+    let host = HOST.iter().map(|(name, text)| (format!("host/{name}"), filled(text)));
     let made = [
         ("host/card.h".to_owned(), header),
-        (format!("{folder}/mover.v"), MOVER.to_owned()),
-        (format!("{folder}/card.v"), card),
+        ("rtl/mover.v".to_owned(), MOVER.to_owned()),
+        ("rtl/card.v".to_owned(), card),
     ];
-    host.chain(made).map(|(path, text)| (path, text.into_bytes())).collect()
+    host.chain(around).chain(made).map(|(path, text)| (path, text.into_bytes())).collect()
 }

@@ -1,6 +1,7 @@
 //! The files of a core: its Verilog, what it is tried with, and the proof of its way out.
 
 use super::super::{Design, hexadecimal};
+use super::bench::{Frame, Trial};
 use super::text::Core;
 use super::{card, refused, stream};
 use crate::arithmetic::{Cell, wrapped};
@@ -10,16 +11,6 @@ use crate::program::Program;
 use crate::{Refusal, vectors};
 use serde_json::json;
 use std::fmt::Write as _;
-
-/// What a core is built of besides its own module.
-const PARTS: &str = include_str!("stream.v");
-/// Plays frames through it.
-const BENCH: &str = include_str!("bench.v");
-/// The clock, in Verilog and in C++.
-const CLOCK: &str = include_str!("tb_core.v");
-const SIMULATION: &str = include_str!("sim_core.cpp");
-/// The proof of `results`.
-const PROOF: &str = include_str!("formal.ys");
 
 /// Steps of the largest frame that is simulated, of all frames of the pass without stalls, and of those of another pass.
 const MOST_STEPS: usize = 1 << 21;
@@ -65,39 +56,28 @@ pub(in crate::verilog) fn files(
     let (_, bits) = core.fields();
     let icarus = |most: usize| (most / steps).clamp(1, frames);
     let per_pass = ICARUS / design.cone.nodes.len().max(1);
-    let numbers = [
-        ("IN", stream.items()),
-        ("OUT", stream.results()),
-        ("FRAMES", frames),
-        ("STALLED", (STALLED_STEPS / steps).clamp(1, frames)),
-        ("ICARUS_FRAMES", icarus(per_pass)),
-        ("ICARUS_STALLED", icarus(per_pass / 4)),
-        ("ITEM_BITS", bits),
-        ("RESULT_BITS", core.out_bits()),
-        ("STEPS", steps),
-        ("TO_LAST", core.predicted(1)),
-        ("STUCK", 1000 + 32 * (stream.to_last() + core.clocks())),
-        ("WATCHED", 64 + 4 * core.clocks()),
-        ("RESET_WITHIN", (2 * stream.to_last() + 64).min(stream.items() + stream.results())),
-    ];
-    let filled = |text: &str| {
-        numbers
-            .iter()
-            .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), &value.to_string()))
+    let frame =
+        Frame { items: stream.items(), results: stream.results(), item_bits: bits, result_bits: core.out_bits() };
+    let trial = Trial {
+        frame,
+        frames,
+        stalled: (STALLED_STEPS / steps).clamp(1, frames),
+        icarus: [icarus(per_pass), icarus(per_pass / 4)],
+        period: steps,
+        to_last: core.predicted(1),
+        stuck: 1000 + 32 * (stream.to_last() + core.clocks()),
+        watched: 64 + 4 * core.clocks(),
+        reset_within: (2 * stream.to_last() + 64).min(stream.items() + stream.results()),
     };
     let folder = design.numbers.folder();
-    let mut files = Files::new();
+    let mut files = trial.files(folder);
     let mut put = |path: &str, text: String| files.insert(format!("{folder}/{path}"), text.into_bytes());
     put("core.v", core.module());
-    put("stream.v", PARTS.to_owned());
-    put("bench.v", filled(BENCH));
-    put("tb_core.v", filled(CLOCK));
-    put("sim_core.cpp", SIMULATION.to_owned());
-    put("formal.ys", PROOF.to_owned());
     put("core_x.hex", items);
     put("core_y.hex", results);
-    let layout = card::Layout::of(&core);
+    let layout = card::Layout::of(frame);
     let about = json!({
+        "kind": "window",
         "predicted": {
             "items_a_clock": stream.items() as f64 / steps as f64,
             "results_a_clock": stream.results() as f64 / steps as f64,
@@ -113,17 +93,11 @@ pub(in crate::verilog) fn files(
         "bits_of_earlier_items": core.kept_bits(),
         "places_of_the_queue": 1_usize << core.queue_bits(),
         "frames_simulated": frames,
-        "memory": layout.map(|layout| json!({
-            "bits_of_a_beat": layout.bus,
-            "bits_of_an_items_slot": layout.slots[0],
-            "bits_of_a_results_slot": layout.slots[1],
-            "bytes_of_a_frame_in": layout.frame(stream.items(), layout.slots[0]),
-            "bytes_of_a_frame_out": layout.frame(stream.results(), layout.slots[1]),
-        })),
+        "memory": layout.map(|layout| layout.document(frame)),
     });
     put("core.json", crate::bundle::laid_out(&about));
     if let Some(layout) = layout {
-        files.extend(card::files(&core, layout, frames, folder));
+        files.extend(card::files(frame, layout, frames, trial.stuck, &["kernel.v"]));
     }
     Ok(files)
 }

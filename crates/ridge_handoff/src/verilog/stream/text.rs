@@ -315,7 +315,7 @@ impl Core<'_> {
     }
 }
 
-const REGISTER_PORTS: &str = "  input wire [7:0] s_axil_awaddr,
+pub(in crate::verilog) const REGISTER_PORTS: &str = "  input wire [7:0] s_axil_awaddr,
   input wire s_axil_awvalid,
   output wire s_axil_awready,
   input wire [31:0] s_axil_wdata,
