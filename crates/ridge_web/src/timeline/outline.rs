@@ -158,17 +158,19 @@ fn over_time(page: &Page) -> Vec<Value> {
     let lines = page.session().over_time();
     let line = |line: &ridgeline::OverTimeLine<'_>| {
         let device = line.device.0;
-        let (id, name, unit) = match line.of {
+        let (id, name, unit, stream) = match line.of {
             OverTime::Queue(track) => {
                 let stream = trace.strings.get(trace.tracks[track as usize].name);
-                (format!("queue-{track}"), format!("Queue of {stream}"), "")
+                (format!("queue-{track}"), format!("Queue of {stream}"), "", Some(track))
             }
             OverTime::Rate(kind) => {
-                (format!("rate-{device}-{}", kind as u8), format!("Rate: {}", kind.name()), "bytes/s")
+                (format!("rate-{device}-{}", kind as u8), format!("Rate: {}", kind.name()), "bytes/s", None)
             }
         };
-        let of = trace.devices[device as usize].plane.as_str();
-        json!({ "id": id, "name": name, "of": of, "device": device, "unit": unit, "samples": line.line.changes.len() })
+        let (of, samples) = (trace.devices[device as usize].plane.as_str(), line.line.changes());
+        json!({
+            "id": id, "name": name, "of": of, "device": device, "track": stream, "unit": unit, "samples": samples,
+        })
     };
     lines.iter().map(line).collect()
 }
