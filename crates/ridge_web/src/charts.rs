@@ -6,25 +6,38 @@ use crate::request::{Request, number};
 use crate::tables;
 use crate::timeline::COLUMNS;
 use ridgeline::trace::{EventKind, StringId};
-use ridgeline::{Chart, ChartPoint, OverTime};
+use ridgeline::{Chart, ChartPoint, OverTime, View};
 use serde_json::{Value, json};
 
+/// Events of a capture whose work is summed in no time.
+const QUICK: usize = 300_000;
 /// Points of a series where no level was asked for.
 const POINTS: u64 = 2_000;
 
 /// `chart/roofline?by=op`: what `ridgeline roofline` draws, one chart for each kind of device; without `by`, by operation,
 /// or by profiled launch where nothing else can be drawn.
 pub(crate) fn roofline(page: &Page, request: &Request) -> Result<Value, Refusal> {
-    let of = |by: &str| tables::named("roofline", by).map(|view| (view, page.session().charts(view)));
     let (view, charts) = match request.get("by") {
-        Some(by) => of(by)?,
-        // Launches under a hardware profiler bring counters and no modules.
-        None => of("op").and_then(|(view, charts)| {
-            let has_others = charts.is_empty() && !page.session().trace().profiles.is_empty();
-            if has_others { of("profile") } else { Ok((view, charts)) }
-        })?,
+        Some(by) => drawn(page, by)?,
+        None => roofs(page)?,
     };
     Ok(json!({ "by": view.id, "charts": charts.iter().map(chart).collect::<Vec<_>>() }))
+}
+
+fn drawn(page: &Page, by: &str) -> Result<(&'static View, Vec<Chart>), Refusal> {
+    tables::named("roofline", by).map(|view| (view, page.session().charts(view)))
+}
+
+/// Launches under a hardware profiler bring counters and no modules.
+fn roofs(page: &Page) -> Result<(&'static View, Vec<Chart>), Refusal> {
+    let (view, charts) = drawn(page, "op")?;
+    let has_others = charts.is_empty() && !page.session().trace().profiles.is_empty();
+    if has_others { drawn(page, "profile") } else { Ok((view, charts)) }
+}
+
+/// Whether a roofline has something to show. What takes long to find out is not asked for before the first picture.
+pub(crate) fn has_roofline(page: &Page) -> bool {
+    page.session().trace().events.len() > QUICK || roofs(page).is_ok_and(|(_, charts)| !charts.is_empty())
 }
 
 fn chart(chart: &Chart) -> Value {

@@ -175,8 +175,19 @@ fn over_time(page: &Page) -> Vec<Value> {
     lines.iter().map(line).collect()
 }
 
-/// The unit that a metric's name ends in, as captures write it.
-fn unit(name: &str) -> &'static str {
-    let known = [("_mw", "mW"), ("_bytes", "bytes"), ("_pct", "%"), ("_mhz", "MHz"), ("_c", "°C"), ("_w", "W")];
+/// The unit that a metric's name ends in, as captures and monitors write it.
+fn unit(name: &str) -> &str {
+    if let Some((_, unit)) = name.strip_suffix(']').and_then(|name| name.rsplit_once('[')) {
+        return unit;
+    }
+    let known = [
+        ("_mw", "mW"),
+        ("_bytes", "bytes"),
+        ("_pct", "%"),
+        ("_mhz", "MHz"),
+        ("_c", "°C"),
+        ("_w", "W"),
+        ("temperature.gpu", "°C"),
+    ];
     known.into_iter().find(|(suffix, _)| name.ends_with(suffix)).map_or("", |(_, unit)| unit)
 }

@@ -116,7 +116,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   return (
     <div class="timeline" style={namesWidth.value === undefined ? {} : { "--names": `${namesWidth.value}px` }}>
       <Tools timeline={timeline} stage={() => stage.current} />
-      <Strip timeline={timeline} />
+      {timeline.groups.length > 0 && <Strip timeline={timeline} />}
       <div class="tl-main">
         <div class="tl-left">
           <Names rows={order.rows} scroll={at} height={size.height} />
