@@ -34,6 +34,7 @@ mod full_queue;
 mod graph;
 mod lane_order;
 mod launches;
+mod longest;
 mod nodes;
 mod options;
 mod order;
@@ -52,6 +53,7 @@ mod work_edges;
 
 pub use baseline::{Baseline, Path, Stretch};
 pub use edit::{Action, Edit};
+pub use longest::{OnPath, PathPart};
 pub use options::Options;
 pub use predict::{Basis, PerStep, Prediction};
 pub use reason::Reason;

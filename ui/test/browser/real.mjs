@@ -38,7 +38,7 @@ function captures(given) {
 /** Whether this binary has the command at all: a build without the page has not. */
 export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
 
-export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...overviews(at), ...lanes(at), ...tables(at), ...compared(at), ...reports(at)]);
+export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...overviews(at), ...lanes(at), ...paths(at), ...tables(at), ...compared(at), ...reports(at)]);
 
 /** What the overview of a capture without a timeline must say, what it must not, and views that are not offered. */
 const OVERVIEWS = [
@@ -95,6 +95,27 @@ const lanes = ({ ridgeline }) => [[`real: queues and rates over time of ${basena
       await page.waitForTimeout(400);
     }
     assert.ok(asked.length > 2 && asked.every((bytes) => bytes < 120_000), asked.join());
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]];
+
+const PATHS = "fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz";
+
+const paths = ({ ridgeline }) => [[`real: the critical path and the launches of ${basename(PATHS)}`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + PATHS);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + PATHS);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    await visit(page, "#/timeline?a=20000000&b=21000000");
+    await page.getByRole("button", { name: "Launches" }).click();
+    await page.locator(".panel").getByText(/^(one in [\d,]+ of [\d,]+|[\d,]+ launch(es)?)$/).waitFor();
+    await page.getByRole("button", { name: "Critical path", exact: true }).click();
+    await page.locator(".panel .hits").getByText(/on the path that|No critical path: /).waitFor();
     assert.deepEqual(wrong, []);
     await close();
   } finally {
