@@ -91,4 +91,11 @@ impl<'t> Replay<'t> {
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
     }
+
+    /// What the capture's duration depended on, in order of time, without a gap.
+    pub fn critical_path(&self) -> Vec<PathPart> {
+        let mut parts: Vec<PathPart> = longest::parts(&self.graph).collect();
+        parts.reverse();
+        parts
+    }
 }

@@ -1,6 +1,5 @@
 //! The critical path of the capture: what each instant waited for, back from the last one.
 
-use crate::Replay;
 use crate::graph::Graph;
 use crate::nodes::{Node, end_of};
 
@@ -30,15 +29,6 @@ pub struct PathPart {
     pub what: OnPath,
 }
 
-impl Replay<'_> {
-    /// What the capture's duration depended on, in order of time, without a gap.
-    pub fn critical_path(&self) -> Vec<PathPart> {
-        let mut parts: Vec<PathPart> = parts(&self.graph).collect();
-        parts.reverse();
-        parts
-    }
-}
-
 /// Walks back from the last instant along what bound each.
 pub(crate) fn parts(graph: &Graph) -> impl Iterator<Item = PathPart> + '_ {
     let nodes = &graph.nodes;
@@ -57,32 +47,4 @@ pub(crate) fn parts(graph: &Graph) -> impl Iterator<Item = PathPart> + '_ {
         Some((PathPart { row: nodes.row[event], from_ns, until_ns, what }, before))
     };
     std::iter::successors(last.and_then(step), move |(_, before)| step(*before)).map(|(part, _)| part)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Options;
-
-    #[test]
-    fn the_path_goes_through_what_was_waited_for_without_a_gap() {
-        let trace = ridge_test::trace(
-            "thread python
-               0 +5 cudaLaunchKernel launch id=1
-               10 +100 cudaStreamSynchronize
-             stream 7 on gpu
-               8 +100 gemm id=1
-             stream 8 on gpu
-               20 +10 aside",
-        );
-        let replay = Replay::new(&trace, &Options::default());
-        let path = replay.critical_path();
-        assert!(path.windows(2).all(|two| two[0].until_ns == two[1].from_ns), "{path:?}");
-        assert_eq!((path[0].from_ns, path.last().map(|part| part.until_ns)), (0, Some(110)));
-        let gemm = PathPart { row: 2, from_ns: 8, until_ns: 108, what: OnPath::Device };
-        assert!(path.contains(&gemm) && path.iter().all(|part| part.row != 3), "{path:?}");
-        let device: i64 =
-            path.iter().filter(|part| part.what == OnPath::Device).map(|part| part.until_ns - part.from_ns).sum();
-        assert!((replay.baseline().path.device - device as f64 / 110.0).abs() < 1e-9, "{:?}", replay.baseline());
-    }
 }

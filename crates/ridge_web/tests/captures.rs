@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 41] = [
+const PLAIN: [&str; 44] = [
     "capture",
     "findings",
     "timeline",

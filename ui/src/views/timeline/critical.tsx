@@ -18,17 +18,17 @@ export function CriticalPath() {
   const state = useAnswer<Path>("critical", now === undefined ? {} : { from: now.from, to: now.to });
   const found = state.is === "there" && state.value.refused === null ? state.value : undefined;
   useEffect(() => {
-    if (found !== undefined) lit.value = { title: TITLE, count: found.count, events: found.events };
+    if (found !== undefined) lit.value = { title: TITLE, count: found.events.length, events: found.events };
     return () => { if (lit.peek()?.title === TITLE) putOut(); };
   }, [found]);
   return (
-    <details class="hits" open>
-      <summary>Critical path <button type="button" class="plain" aria-label="Close the critical path" onClick={() => { critical.value = false; }}>×</button></summary>
+    <section class="hits" aria-label="Critical path">
+      <h2>Critical path <button type="button" class="plain" aria-label="Close the critical path" onClick={() => { critical.value = false; }}>×</button></h2>
       {state.is === "awaited" && <p class="awaited" aria-busy="true">Reading …</p>}
       {state.is === "missing" && <Missing text={state.text} hint={state.hint} />}
       {state.is === "there" && state.value.refused !== null && <Missing text={`No critical path: ${visible(state.value.refused)}.`} />}
       {found !== undefined && <Parts of={found} isPart={now !== undefined} />}
-    </details>
+    </section>
   );
 }
 
