@@ -29,6 +29,16 @@ test("a folded track has its lanes on one, and a counter stands below the device
   expect(rows.map((row) => row.name)).toEqual(["GPU", "t0", "t1", "power", "host", "host: load"]);
 });
 
+test("the queue of a stream stands below it, goes where it goes, and filters take counters by their names", () => {
+  const [gpu] = timeline.groups;
+  const counters = [{ id: "r", name: "Rate: memset", unit: "bytes/s", device: 0 }, { id: "q", name: "Queue of t1", unit: "", device: 0, track: 1 }];
+  const rows = (how: Partial<typeof AS_IT_CAME>) => layout({ ...timeline, groups: [{ ...gpu!, row: 0 }], counters }, new Set(), { ...AS_IT_CAME, ...how }).rows.map((row) => row.name);
+  expect(rows({})).toEqual(["GPU", "t0", "t1", "Queue of t1", "Rate: memset"]);
+  expect(rows({ pinned: [1] })).toEqual(["Pinned", "t1 · GPU", "Queue of t1", "GPU", "t0", "Rate: memset"]);
+  expect(rows({ hidden: new Set([1]) })).toEqual(["GPU", "t0", "Rate: memset"]);
+  expect(rows({ only: "t1" })).toEqual(["GPU", "t1", "Queue of t1"]);
+});
+
 test("an event leads to its launch, and a launch to all that it launched", () => {
   const place = (start_ns: number, track: number) => ({ row: 1, start_ns, duration_ns: 5, track });
   const flows = (found: Record<string, unknown>) => flowsOf(found, { start: 50, track: 3 }).map(({ from, to }) => `${from.track}@${from.at} to ${to.track}@${to.at}`);

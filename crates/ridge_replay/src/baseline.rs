@@ -2,6 +2,7 @@
 
 use crate::Options;
 use crate::graph::Graph;
+use crate::longest::{OnPath, parts};
 use crate::nodes::Node;
 use crate::overlay::Overlay;
 use crate::pass::Delays;
@@ -161,24 +162,18 @@ pub(crate) fn unlinked_share(graph: &Graph, events: impl IntoIterator<Item = usi
     if all > 0 { unlinked as f64 / all as f64 } else { 0.0 }
 }
 
-/// Walks back from the last instant along what bound each.
+/// What the longest path consists of.
 fn path(graph: &Graph, wall_ns: i64) -> Path {
-    let nodes = &graph.nodes;
-    let Some(event) = (0..nodes.len()).max_by_key(|event| nodes.end[*event]) else { return Path::default() };
-    let mut instant = crate::nodes::end_of(event);
-    let mut path = Path::default();
     let whole = wall_ns.max(1) as f64;
-    while let Some((before, _)) = graph.binding(instant) {
-        let part = (nodes.time(instant) - nodes.time(before)) as f64 / whole;
-        let event = (instant >> 1) as usize;
-        let is_own = instant & 1 == 1 && before == instant - 1;
-        match nodes.kind[event] {
-            Node::Work(_) if is_own => path.device += part,
-            Node::Call(_) if is_own => path.calls += part,
-            Node::Call(_) | Node::Mark if instant & 1 == 0 && graph.bound[instant as usize] == 0 => path.host += part,
-            _ => path.waits += part,
-        }
-        instant = before;
+    let mut path = Path::default();
+    for found in parts(graph) {
+        let share = (found.until_ns - found.from_ns) as f64 / whole;
+        *match found.what {
+            OnPath::Device => &mut path.device,
+            OnPath::Call => &mut path.calls,
+            OnPath::Host => &mut path.host,
+            OnPath::Wait => &mut path.waits,
+        } += share;
     }
     path
 }

@@ -34,6 +34,7 @@ mod full_queue;
 mod graph;
 mod lane_order;
 mod launches;
+mod longest;
 mod nodes;
 mod options;
 mod order;
@@ -52,6 +53,7 @@ mod work_edges;
 
 pub use baseline::{Baseline, Path, Stretch};
 pub use edit::{Action, Edit};
+pub use longest::{OnPath, PathPart};
 pub use options::Options;
 pub use predict::{Basis, PerStep, Prediction};
 pub use reason::Reason;
@@ -88,5 +90,12 @@ impl<'t> Replay<'t> {
     /// How well the replay explains the unchanged capture.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
+    }
+
+    /// What the capture's duration depended on, in order of time, without a gap.
+    pub fn critical_path(&self) -> Vec<PathPart> {
+        let mut parts: Vec<PathPart> = longest::parts(&self.graph).collect();
+        parts.reverse();
+        parts
     }
 }

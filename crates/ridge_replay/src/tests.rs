@@ -4,7 +4,7 @@ use crate::edges::Family;
 use crate::graph::Graph;
 use crate::overlay::Overlay;
 use crate::pass::Delays;
-use crate::{Action, Edit, Options, Prediction, Reason, Replay};
+use crate::{Action, Edit, OnPath, Options, PathPart, Prediction, Reason, Replay};
 use ridge_test::trace;
 use ridge_trace::Trace;
 
@@ -497,4 +497,26 @@ fn dependencies_in_a_circle_are_left_out() {
     );
     let replay = Replay::new(&trace, &Options::default());
     assert_eq!((replay.baseline().own_error_ns, replay.baseline().left_out > 0), (0, true));
+}
+
+#[test]
+fn the_path_goes_through_what_was_waited_for_without_a_gap() {
+    let trace = ridge_test::trace(
+        "thread python
+           0 +5 cudaLaunchKernel launch id=1
+           10 +100 cudaStreamSynchronize
+         stream 7 on gpu
+           8 +100 gemm id=1
+         stream 8 on gpu
+           20 +10 aside",
+    );
+    let replay = Replay::new(&trace, &Options::default());
+    let path = replay.critical_path();
+    assert!(path.windows(2).all(|two| two[0].until_ns == two[1].from_ns), "{path:?}");
+    assert_eq!((path[0].from_ns, path.last().map(|part| part.until_ns)), (0, Some(110)));
+    let gemm = PathPart { row: 2, from_ns: 8, until_ns: 108, what: OnPath::Device };
+    assert!(path.contains(&gemm) && path.iter().all(|part| part.row != 3), "{path:?}");
+    let device: i64 =
+        path.iter().filter(|part| part.what == OnPath::Device).map(|part| part.until_ns - part.from_ns).sum();
+    assert!((replay.baseline().path.device - device as f64 / 110.0).abs() < 1e-9, "{:?}", replay.baseline());
 }

@@ -1,11 +1,13 @@
 //! What the page must know before it shows anything: what was lost, what is in the capture, what can be asked of it.
 
+use crate::charts;
 use crate::page::Page;
 use crate::scaling::has_scaling;
 use ridge_report::json;
 use ridgeline::trace::Trace;
 use ridgeline::{Topic, VIEWS, View, views_of};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Version of the answers, raised where one of them changes its meaning.
 const VERSION: u32 = 2;
@@ -17,7 +19,11 @@ pub(crate) fn capture(page: &Page) -> Value {
     let ((span, overview), info) = rayon::join(
         || rayon::join(|| page.timeline().span(), || session.overview()),
         // Command lines and environments are private by what they are, wherever they stand.
-        || if page.is_redacted() { Vec::new() } else { session.info() },
+        || {
+            // Asked for by the timeline as well.
+            session.over_time();
+            if page.is_redacted() { Vec::new() } else { session.info() }
+        },
     );
     let trace = session.trace();
     let path = (!page.hides_folders()).then(|| session.root().display().to_string());
@@ -77,6 +83,12 @@ fn topic_of(page: &Page, topic: Topic) -> Value {
     json!({ "id": topic.command(), "title": title(topic), "views": views.collect::<Vec<_>>() })
 }
 
+/// Whether some thread marks more than one step: each of several ranks may mark a single one.
+fn has_several_steps(page: &Page, trace: &Trace) -> bool {
+    let mut seen = BTreeSet::new();
+    !trace.steps.iter().all(|step| seen.insert(page.timeline().track_of(step.event)))
+}
+
 /// Which views have something to show.
 fn has(page: &Page, trace: &Trace) -> Value {
     let allocators = !trace.allocations.is_empty() || !trace.memory.blocks.is_empty();
@@ -85,7 +97,8 @@ fn has(page: &Page, trace: &Trace) -> Value {
         "devices": trace.device_tracks().any(|track| !track.rows.is_empty()),
         "hlo": page.session.has_hlo(),
         "steps": !trace.steps.is_empty(),
-        "several_steps": trace.steps.len() > 1,
+        "several_steps": has_several_steps(page, trace),
+        "roofline": charts::has_roofline(page),
         "collectives": page.session.event_categories().names.iter().any(|name| name == "collective"),
         "memory": allocators || page.session.has_hlo(),
         "counters": !trace.counters.time_ns.is_empty(),

@@ -8,6 +8,7 @@ use crate::request::Request;
 use crate::subjects;
 use ridge_report::json as report;
 use ridgeline::{GraphAsked, GraphNode, HloGraph, HloStage};
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
 /// Nodes of one answer: more cannot be looked at.
@@ -32,12 +33,14 @@ pub(crate) fn modules(page: &Page) -> Value {
         Value::Object(object)
     };
     let mut modules: Vec<Value> = (0..table.batch.num_rows()).map(row).collect();
-    let names: Vec<Value> = modules.iter().map(|module| module["module"].clone()).collect();
+    let names: Vec<String> =
+        modules.iter().map(|module| module["module"].as_str().unwrap_or_default().to_owned()).collect();
+    let mut called: FxHashMap<&str, usize> = FxHashMap::default();
+    names.iter().for_each(|name| *called.entry(name).or_default() += 1);
     for (module, name) in modules.iter_mut().zip(&names) {
-        let is_alone = names.iter().filter(|other| *other == name).count() == 1;
-        let name = name.as_str().unwrap_or_default();
+        let is_alone = called.get(name.as_str()) == Some(&1);
         let program = module["program_id"].as_str().map_or_else(|| module["program_id"].to_string(), str::to_owned);
-        module["id"] = json!(if is_alone { name.to_owned() } else { format!("{name}({program})") });
+        module["id"] = json!(if is_alone { name.clone() } else { format!("{name}({program})") });
     }
     json!({ "modules": modules, "notes": table.footnotes })
 }

@@ -6,7 +6,7 @@ use crate::privacy::Cleaner;
 use crate::query_program::QueryProgram;
 use crate::timeline::Timeline;
 use ridge_redact::Words;
-use ridgeline::{Check, OpenOptions, Retimed, Session, WhatIf};
+use ridgeline::{Check, OpenOptions, PathPart, Retimed, Session, WhatIf};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -36,6 +36,8 @@ pub struct Page {
     pub(crate) compared: OnceLock<Result<Value, Refusal>>,
     pub(crate) offload: OnceLock<Result<Value, Refusal>>,
     pub(crate) scaling: OnceLock<Result<Value, Refusal>>,
+    /// The critical path, or why there is none.
+    pub(crate) critical: OnceLock<Result<Vec<PathPart>, String>>,
     timeline: OnceLock<Timeline>,
     check: OnceLock<Check>,
     other: OnceLock<Result<Box<Page>, Refusal>>,
@@ -60,6 +62,7 @@ impl Page {
             compared: OnceLock::new(),
             offload: OnceLock::new(),
             scaling: OnceLock::new(),
+            critical: OnceLock::new(),
             timeline: OnceLock::new(),
             check: OnceLock::new(),
             other: OnceLock::new(),

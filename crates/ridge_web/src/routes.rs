@@ -5,8 +5,8 @@ use crate::interest::Interest;
 use crate::page::Page;
 use crate::request::Request;
 use crate::{
-    beside, capture, charts, collectives, compare, durations, event, export, findings, flame, hlo, idle, memory,
-    offload, query, replay, scaling, search, selection, source, subjects, tables, timeline,
+    beside, capture, charts, collectives, compare, critical, durations, event, export, findings, flame, flows, hlo,
+    idle, memory, offload, query, replay, scaling, search, selection, source, subjects, tables, timeline,
 };
 use serde_json::Value;
 
@@ -51,6 +51,8 @@ impl Page {
             ["idle"] => idle::idle(self, request),
             ["search"] => search::search(self, request),
             ["collectives"] => collectives::collectives(self, request),
+            ["critical"] => critical::critical(self, request),
+            ["flows"] => flows::flows(self, request),
             ["steps"] => beside::steps(self, request),
             ["beside"] => beside::beside(self, request),
             ["replay"] => replay::replay(self, request),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 41] = [
+const PLAIN: [&str; 44] = [
     "capture",
     "findings",
     "timeline",
@@ -38,6 +38,9 @@ const PLAIN: [&str; 41] = [
     "durations/0",
     "durations/4294967295",
     "collectives",
+    "critical",
+    "critical?from=0&to=1000000",
+    "flows?from=0&to=1000000000000",
     "steps",
     "steps?against=1",
     "beside",

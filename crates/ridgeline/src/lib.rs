@@ -17,6 +17,7 @@ mod answer;
 mod ceilings;
 mod check;
 mod compilations;
+mod critical_path;
 mod device_choice;
 mod diff;
 mod document;
@@ -113,7 +114,7 @@ pub use ridge_diff as comparison;
 pub use ridge_handoff as handing_over;
 pub use ridge_offload as offloading;
 pub use ridge_redact::What;
-pub use ridge_replay::{Moved, Retimed};
+pub use ridge_replay::{Moved, OnPath, PathPart, Retimed};
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,
 };

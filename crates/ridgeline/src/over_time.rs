@@ -33,7 +33,7 @@ impl Session {
     pub fn over_time(&self) -> Vec<OverTimeLine<'_>> {
         let analysis = self.analysis();
         let (StreamQueues(queues), CopyRates(rates)) = (analysis.get(), analysis.get());
-        let mut busiest: Vec<&StreamQueue> = queues.iter().filter(|queue| !queue.length.changes.is_empty()).collect();
+        let mut busiest: Vec<&StreamQueue> = queues.iter().filter(|queue| queue.length.changes() > 0).collect();
         busiest.sort_by_key(|queue| (queue.device, Reverse(queue.launched), queue.track));
         let of_device = busiest.chunk_by(|one, other| one.device == other.device);
         let queues = of_device.flat_map(|streams| streams.iter().take(MOST_STREAMS)).map(|queue| OverTimeLine {

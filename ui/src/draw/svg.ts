@@ -49,8 +49,11 @@ export class SvgContext {
     this.open[this.open.length - 1] = (this.open.at(-1) ?? 0) + 1;
   }
   restore() { this.parts.push("</g>".repeat(this.open.pop() ?? 0)); }
+  /** About as wide as the letters of most fonts. */
+  measureText(text: string) { return { width: text.length * Number(this.size()) * 0.56 }; }
+  private size(): string { return /([\d.]+)px/.exec(this.font)?.[1] ?? "11"; }
   fillText(text: string, x: number, y: number) {
-    const size = /([\d.]+)px/.exec(this.font)?.[1] ?? "11";
+    const size = this.size();
     const down = this.textBaseline === "middle" ? 0.35 : this.textBaseline === "top" ? 0.8 : 0;
     this.parts.push(`<text x="${round(x)}" y="${round(y + Number(size) * down)}" font-size="${size}" ${this.look("fill")}>${escaped(text)}</text>`);
   }

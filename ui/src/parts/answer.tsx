@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ask, reason, source } from "../context";
 import type { Query } from "../source/source";
+import { Ticked } from "./ticked";
 
 type State<T> = { is: "awaited" } | { is: "there"; value: T } | { is: "missing"; text: string; hint?: string };
 
@@ -38,8 +39,8 @@ export function Awaited() {
 export function Missing(props: { text: string; hint?: string | undefined }) {
   return (
     <div class="missing" role="note">
-      <p>{props.text}</p>
-      {props.hint !== undefined && <p class="quiet">{props.hint}</p>}
+      <p><Ticked text={props.text} /></p>
+      {props.hint !== undefined && <p class="quiet"><Ticked text={props.hint} /></p>}
       {!source().live && source().leftOut.length > 0 && (
         <ul class="quiet">{source().leftOut.map((line) => <li>{line}</li>)}</ul>
       )}

@@ -115,7 +115,7 @@ export interface Group { id: number | string; name: string; kind: string; tracks
 export interface Category { id: number; name: string; color_index: number }
 
 /** `device` is the row of the device that it is of, `of` whose it is in words. */
-export interface Counter { id: number | string; name: string; unit: string; of?: string; device?: number | null }
+export interface Counter { id: number | string; name: string; unit: string; of?: string; device?: number | null; track?: number | string | null }
 
 export interface Timeline {
   span_ns: number;

@@ -42,7 +42,7 @@ export const VIEWS: readonly View[] = [
   { id: "whatif", title: "What if", about: "The predicted timeline with a change made, a finding's or your own", component: WhatIf, when: (capture) => capture.has["devices"] !== false && hasEvents(capture) },
   { id: "steps", title: "Steps", about: "Step times, and two steps beside each other", component: Steps, when: (capture) => capture.has["several_steps"] === true },
   { id: "compare", title: "Compare", about: "Changes from another capture, with their significance", component: Compare, when: (capture) => capture.has["compare"] === true },
-  { id: "roofline", title: "Roofline", about: "Operations compared with the device's limits", component: Roofline, when: (capture) => hasEvents(capture) || capture.has["profiles"] === true },
+  { id: "roofline", title: "Roofline", about: "Operations compared with the device's limits", component: Roofline, when: (capture) => capture.has["roofline"] !== false && (hasEvents(capture) || capture.has["profiles"] === true) },
   { id: "flame", title: "Flame", about: "Time by scope, Python function or module; memory by call stack", component: Flame, when: (capture) => hasEvents(capture) || capture.has["memory"] === true },
   { id: "memory", title: "Memory", about: "Memory use over time", component: Memory, when: (capture) => capture.has["memory"] !== false },
   { id: "idle", title: "Idle", about: "Why devices were idle, when and for how long", component: Idle, when: (capture) => capture.has["idle"] === true },

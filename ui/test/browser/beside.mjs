@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { HOSTILE } from "../../mock/capture.mjs";
-import { fits, SAVES } from "./checks.mjs";
+import { accessible, fits, SAVES } from "./checks.mjs";
 import { downloaded, settled, shown, until, visit } from "./browser.mjs";
 
 export const TESTS = [
@@ -114,8 +114,36 @@ export const TESTS = [
     const { page, wrong, close } = await shown(browser, address, "#/timeline");
     await page.getByRole("button", { name: "Collectives" }).click();
     await page.getByText("4 ms of 9 ms in 3 collectives").waitFor();
+    await accessible(page, "collectives");
     await page.locator(".hits ol button").first().click();
     await until(page, () => /event=\d+/.test(location.hash));
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
+  ["timeline: the critical path is lit with its parts, of the range where one is chosen, and all launches of a range are drawn", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/timeline");
+    const panel = page.locator(".panel");
+    await page.getByRole("button", { name: "Critical path", exact: true }).click();
+    await panel.getByText(/^8 ms are on the path/).waitFor();
+    await panel.locator(".lit-now", { hasText: "critical path: 40 events" }).waitFor();
+    assert.match(await panel.innerText(), /device work[\s\S]*62\.5%[\s\S]*waits[\s\S]*12\.5%/);
+    await accessible(page, "critical path");
+    await panel.getByRole("button", { name: "Close the critical path" }).click();
+    await page.locator(".lit-now").waitFor({ state: "detached" });
+    await visit(page, "#/timeline?from=0&to=4000000&a=1000000&b=1400000");
+    await panel.getByRole("region", { name: "Sums of the range" }).waitFor();
+    await page.getByRole("button", { name: "Critical path", exact: true }).click();
+    await panel.getByText(/^2 ms of the range are on the path/).waitFor();
+    const ink = () => page.locator(".tl-box canvas").nth(2).evaluate((canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.reduce((sum, value, at) => (at % 4 === 3 ? sum + value : sum), 0));
+    await page.getByRole("button", { name: "Close the critical path" }).click();
+    await page.waitForTimeout(200);
+    await panel.getByRole("button", { name: "Launches" }).click();
+    await panel.getByText("one in 2 of 600").waitFor();
+    await page.waitForTimeout(300);
+    const drawn = await ink();
+    await panel.getByRole("button", { name: "Launches" }).click();
+    await page.waitForTimeout(300);
+    assert.ok(drawn > (await ink()) + 1000, `${drawn} with launches, ${await ink()} without`);
     assert.deepEqual(wrong, []);
     await close();
   }],

@@ -38,7 +38,90 @@ function captures(given) {
 /** Whether this binary has the command at all: a build without the page has not. */
 export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
 
-export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...tables(at), ...compared(at), ...reports(at)]);
+export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...overviews(at), ...lanes(at), ...paths(at), ...tables(at), ...compared(at), ...reports(at)]);
+
+/** What the overview of a capture without a timeline must say, what it must not, and views that are not offered. */
+const OVERVIEWS = [
+  ["fixtures/ncu/made_up.ncu-rep", /Profiled kernels[\s\S]*memory/, /@url:|@section:/, ["timeline", "idle"]],
+  ["fixtures/torch-snapshot/train_step.pickle", /Held by[\s\S]*\.py/, /holds 0 ns/, ["timeline", "roofline", "idle"]],
+  ["fixtures/monitor/query.csv", /only counters/, /no verdict/, ["roofline", "idle", "flame"]],
+];
+
+const overviews = ({ ridgeline }) => OVERVIEWS.map(([capture, says, never, absent]) => [`real: the overview of ${basename(capture)}`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + capture);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + capture);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    const text = await page.locator("main").innerText();
+    assert.match(text, says);
+    assert.doesNotMatch(text, never);
+    const views = await page.locator("nav.views a").evaluateAll((all) => all.map((one) => one.getAttribute("href").slice(2)));
+    assert.deepEqual(views.filter((view) => absent.includes(view)), [], "views that the capture cannot fill");
+    // No number stands over its neighbor.
+    const over = await page.locator(".list.plain td.n").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length);
+    assert.equal(over, 0, "numbers wider than their cells");
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]);
+
+const LANES = "fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz";
+
+const lanes = ({ ridgeline }) => [[`real: queues and rates over time of ${basename(LANES)}`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + LANES);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + LANES);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    const asked = [];
+    page.on("response", async (response) => { if (response.url().includes("/counter/queue")) asked.push((await response.body().catch(() => "")).length); });
+    await visit(page, "#/timeline");
+    const names = await page.locator(".tl-name").evaluateAll((all) => all.map((one) => one.title || one.querySelector("[title]")?.title.split(": ")[0] || ""));
+    assert.match(names[names.indexOf("Stream #7") + 1], /^Queue of Stream #7/, names.join());
+    assert.ok(names.includes("Rate"), names.join());
+    await page.waitForTimeout(500);
+    const queue = await page.locator(".tl-name.below").first().boundingBox();
+    const box = await page.locator(".tl-box").boundingBox();
+    await page.mouse.move(box.x + box.width * 0.9, queue.y + 10);
+    await page.getByText(/^Queue of Stream #7: \d+ at /).waitFor();
+    // However far one zooms in, a part of the line is asked for.
+    for (const [from, to] of [[20e6, 21e6], [20.4e6, 20.41e6]]) {
+      await visit(page, `#/timeline?from=${from}&to=${to}`);
+      await page.waitForTimeout(400);
+    }
+    assert.ok(asked.length > 2 && asked.every((bytes) => bytes < 120_000), asked.join());
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]];
+
+const PATHS = "fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz";
+
+const paths = ({ ridgeline }) => [[`real: the critical path and the launches of ${basename(PATHS)}`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + PATHS);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + PATHS);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    await visit(page, "#/timeline?a=20000000&b=21000000");
+    await page.getByRole("button", { name: "Launches" }).click();
+    await page.locator(".panel").getByText(/^(one in [\d,]+ of [\d,]+|[\d,]+ launch(es)?)$/).waitFor();
+    await page.getByRole("button", { name: "Critical path", exact: true }).click();
+    await page.locator(".panel .hits").getByText(/on the path that|No critical path: /).waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]];
 
 const TABLED = ["fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz", "fixtures/real/xplane/mi300_gemm.xplane.pb", "fixtures/torch-snapshot/train_step.pickle"];
 
@@ -120,7 +203,7 @@ const reports = ({ ridgeline }) => [[`real: a report of ${basename(REPORTED)}, f
     await visit(page, `#/${view}`);
     await shows(page, view);
     // The first module is one of six that have one name; a report need not hold its graph.
-    if (view !== "graph") assert.doesNotMatch(await page.locator("main").innerText(), /Not in this report/, view);
+    if (view !== "graph") assert.doesNotMatch((await page.locator("main .missing").allInnerTexts()).join(), /Not in this report/, view);
   }
   await visit(page, "#/graph");
   await page.getByRole("button", { name: /jit_/ }).or(page.locator(".node")).first().waitFor();

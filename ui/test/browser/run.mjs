@@ -11,6 +11,7 @@ import { serve } from "../../mock/server.mjs";
 import { TESTS as ABSENT } from "./absent.mjs";
 import { TESTS as ALONG } from "./along.mjs";
 import { TESTS as BESIDE } from "./beside.mjs";
+import { TESTS as FLEET } from "./fleet.mjs";
 import { TESTS as PAGE } from "./page.mjs";
 import { TESTS as TIMELINE } from "./timeline.mjs";
 import { TESTS as QUERY } from "./query.mjs";
@@ -35,7 +36,7 @@ const browser = await launch(options.browser);
 // Playwright asks Firefox by `eval`, which the page's own policy forbids; what needs that policy is tested in Chromium.
 const mock = await serve({ evals: options.browser !== "chromium" });
 const at = { ...options, browser, name: options.browser, address: mock.address, ridgeline: existsSync(options.ridgeline) ? options.ridgeline : undefined };
-for (const [name, test] of [...PAGE, ...ABSENT, ...ALONG, ...BESIDE, ...TIMELINE, ...TABLES, ...QUERY, ...KEYBOARD, ...PICTURES(at), ...REPORT(at), ...REAL(at), ...HOSTILE(at)]) {
+for (const [name, test] of [...PAGE, ...ABSENT, ...ALONG, ...BESIDE, ...TIMELINE, ...TABLES, ...QUERY, ...KEYBOARD, ...FLEET, ...PICTURES(at), ...REPORT(at), ...REAL(at), ...HOSTILE(at)]) {
   if (options.only !== undefined && !name.includes(options.only)) continue;
   const begun = Date.now();
   try {

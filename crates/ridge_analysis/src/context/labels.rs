@@ -1,7 +1,8 @@
 //! What things are called: processes, devices, modules, operations.
 
 use super::{Analysis, Shared};
-use ridge_trace::Trace;
+use ridge_trace::{StringId, Trace};
+use rustc_hash::FxHashSet;
 
 /// A label for every process: the parts of its source's path that tell it from the others; empty where there is one.
 pub fn process_labels(trace: &Trace) -> Vec<String> {
@@ -74,14 +75,29 @@ pub(crate) fn op_name(analysis: &Analysis<'_>, op: u32) -> String {
     }
 }
 
+/// Names that several modules have.
+#[derive(Debug)]
+struct SharedNames(FxHashSet<StringId>);
+
+impl Shared for SharedNames {
+    fn make(analysis: &Analysis<'_>) -> SharedNames {
+        let mut seen = FxHashSet::default();
+        let names = analysis.trace.modules.iter().map(|module| module.name);
+        SharedNames(names.filter(|name| !seen.insert(*name)).collect())
+    }
+}
+
 /// The name of an operation's module.
 pub fn op_module(analysis: &Analysis<'_>, op: u32) -> Option<String> {
     let row = analysis.operation(op)?.module;
     let module = analysis.trace.modules.get(row as usize)?;
     let name = analysis.text(module.name);
     // Programs compiled for several shapes share a name; then the id tells them apart.
-    let is_shared = analysis.trace.modules.iter().filter(|other| other.name == module.name).nth(1).is_some();
-    Some(if is_shared { format!("{name}({})", module.program_id) } else { name.to_owned() })
+    Some(if analysis.get::<SharedNames>().0.contains(&module.name) {
+        format!("{name}({})", module.program_id)
+    } else {
+        name.to_owned()
+    })
 }
 
 /// The name of the module at row `module`.

@@ -13,56 +13,137 @@ use std::collections::BTreeMap;
 /// A number that holds from each of its changes to the next; zero before the first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
-    /// When it changed and to what, in order; one entry for each time, nanoseconds on the trace clock.
-    pub changes: Vec<(i64, f64)>,
+    changes: Changes,
+    most: f64,
+}
+
+/// Counts are kept as the times of their edges: half the memory of times and values, for millions of launches.
+#[derive(Debug, Clone, PartialEq)]
+enum Changes {
+    /// When one more was open, and when one less; each in order.
+    Count { more: Vec<i64>, fewer: Vec<i64> },
+    /// When it changed and to what, in order; one entry for each time.
+    Sum(Vec<(i64, f64)>),
+}
+
+impl Default for Changes {
+    fn default() -> Changes {
+        Changes::Sum(Vec::new())
+    }
 }
 
 impl Line {
+    /// How many are open, of those that open at `more` and close at `fewer`; all of them close.
+    fn count_of(mut more: Vec<i64>, mut fewer: Vec<i64>) -> Line {
+        for times in [&mut more, &mut fewer] {
+            times.par_sort_unstable();
+            times.shrink_to_fit();
+        }
+        Line::of(Changes::Count { more, fewer })
+    }
+
     /// The sum, at each time, of the values of the `stretches` (start, end, value) that hold it.
     fn sum_of(stretches: &[(i64, i64, f64)]) -> Line {
         let begins = stretches.iter().map(|(start, _, value)| (*start, 1_i64, *value));
         let ends = stretches.iter().map(|(_, end, value)| (*end, -1_i64, -*value));
         let mut edges: Vec<(i64, i64, f64)> = begins.chain(ends).collect();
         edges.par_sort_unstable_by_key(|(time, count, _)| (*time, *count));
-        let mut line = Line::default();
+        let mut changes: Vec<(i64, f64)> = Vec::new();
         let (mut open, mut sum) = (0_i64, 0.0);
         for (time, count, value) in edges {
             open += count;
             // What is left of rounding is no rate.
             sum = if open == 0 { 0.0 } else { sum + value };
-            match line.changes.last_mut().filter(|last| last.0 == time) {
+            match changes.last_mut().filter(|last| last.0 == time) {
                 Some(last) => last.1 = sum,
-                None => line.changes.push((time, sum)),
+                None => changes.push((time, sum)),
             }
         }
+        Line::of(Changes::Sum(changes))
+    }
+
+    fn of(changes: Changes) -> Line {
+        let mut line = Line { changes, most: 0.0 };
+        let mut most = 0.0_f64;
+        line.each(i64::MIN, i64::MAX, |_, value| most = most.max(value));
+        line.most = most;
         line
     }
 
-    /// Each value with how long it held, nanoseconds, from the first change to the last.
-    fn held(&self) -> impl Iterator<Item = (f64, i64)> + '_ {
-        self.changes.windows(2).map(|pair| (pair[0].1, pair[1].0.saturating_sub(pair[0].0)))
+    /// Calls `see` with each change after `from` and before `to`, nanoseconds on the trace clock, in order; before them, with
+    /// `from` and the value there, if it changed until then.
+    pub fn each(&self, from: i64, to: i64, mut see: impl FnMut(i64, f64)) {
+        match &self.changes {
+            Changes::Count { more, fewer } => {
+                let [mut up, mut down] = [more, fewer].map(|times| times.partition_point(|time| *time <= from));
+                if up > 0 {
+                    see(from, (up - down) as f64);
+                }
+                loop {
+                    let next = [more.get(up), fewer.get(down)].into_iter().flatten().min();
+                    let Some(&time) = next.filter(|time| **time < to) else { return };
+                    up += more[up..].iter().take_while(|other| **other == time).count();
+                    down += fewer[down..].iter().take_while(|other| **other == time).count();
+                    see(time, up as f64 - down as f64);
+                }
+            }
+            Changes::Sum(changes) => {
+                let first = changes.partition_point(|(time, _)| *time <= from);
+                if let Some((_, value)) = first.checked_sub(1).and_then(|at| changes.get(at)) {
+                    see(from, *value);
+                }
+                let inside = changes[first..].iter().take_while(|(time, _)| *time < to);
+                inside.for_each(|(time, value)| see(*time, *value));
+            }
+        }
+    }
+
+    /// About how often it changes: at most so many times.
+    pub fn changes(&self) -> usize {
+        match &self.changes {
+            Changes::Count { more, fewer } => more.len() + fewer.len(),
+            Changes::Sum(changes) => changes.len(),
+        }
+    }
+
+    /// Calls `see` with each value and how long it held, nanoseconds, from the first change to the last.
+    fn held(&self, mut see: impl FnMut(f64, i64)) {
+        let mut before: Option<(i64, f64)> = None;
+        self.each(i64::MIN, i64::MAX, |time, value| {
+            if let Some((start, held)) = before {
+                see(held, time.saturating_sub(start));
+            }
+            before = Some((time, value));
+        });
     }
 
     /// The largest value.
     pub fn most(&self) -> f64 {
-        self.changes.iter().map(|(_, value)| *value).fold(0.0, f64::max)
+        self.most
     }
 
     /// The mean over the time from the first change to the last.
     pub fn mean(&self) -> Option<f64> {
-        let (area, ns) =
-            self.held().fold((0.0, 0.0), |(area, all), (value, ns)| (area + value * ns as f64, all + ns as f64));
-        (ns > 0.0).then(|| area / ns)
+        let (mut area, mut all) = (0.0, 0.0);
+        self.held(|value, ns| {
+            area += value * ns as f64;
+            all += ns as f64;
+        });
+        (all > 0.0).then(|| area / all)
     }
 
     /// How long the value was at least `least`, nanoseconds.
     pub fn ns_from(&self, least: f64) -> i64 {
-        self.held().filter(|(value, _)| *value >= least).fold(0, |sum, (_, ns)| sum.saturating_add(ns))
+        let mut sum = 0_i64;
+        self.held(|value, ns| sum = if value >= least { sum.saturating_add(ns) } else { sum });
+        sum
     }
 
     /// The time from the first change to the last, nanoseconds.
     pub fn ns(&self) -> i64 {
-        self.held().fold(0, |sum, (_, ns)| sum.saturating_add(ns))
+        let mut sum = 0_i64;
+        self.held(|_, ns| sum = sum.saturating_add(ns));
+        sum
     }
 }
 
@@ -94,14 +175,20 @@ impl Shared for StreamQueues {
 fn queue(trace: &Trace, track: TrackRow, of: &Track) -> Option<StreamQueue> {
     let events = &trace.events;
     let rows = of.rows.clone().map(|row| row as usize);
-    let launched = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && events.link[*row] != NONE);
-    let stretch = |row: usize| (events.start_ns[events.link[row] as usize], events.start_ns[row], 1.0);
-    let stretches: Vec<(i64, i64, f64)> = launched.map(stretch).collect();
-    let launched = stretches.len() as u64;
-    // Where clocks differ work may seem to begin before its call: then it waits for nothing.
-    let waited: Vec<(i64, i64, f64)> = stretches.into_iter().filter(|(call, start, _)| call < start).collect();
-    let length = Line::sum_of(&waited);
-    (launched > 0).then_some(StreamQueue { track, device: DeviceRow(of.device?), launched, length })
+    let launched_rows =
+        || rows.clone().filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && events.link[*row] != NONE);
+    let launched = launched_rows().count();
+    let [mut calls, mut starts] = [launched, launched].map(Vec::with_capacity);
+    for row in launched_rows() {
+        let (call, start) = (events.start_ns[events.link[row] as usize], events.start_ns[row]);
+        // Where clocks differ work may seem to begin before its call: then it waits for nothing.
+        if call < start {
+            calls.push(call);
+            starts.push(start);
+        }
+    }
+    let length = Line::count_of(calls, starts);
+    (launched > 0).then_some(StreamQueue { track, device: DeviceRow(of.device?), launched: launched as u64, length })
 }
 
 /// How fast copies of one kind go on one device.
@@ -172,6 +259,12 @@ mod tests {
         ask(&trace, &Prepared::with_sheets(&trace).analysis(&trace, &[]))
     }
 
+    fn all(line: &Line) -> Vec<(i64, f64)> {
+        let mut changes = Vec::new();
+        line.each(i64::MIN, i64::MAX, |time, value| changes.push((time, value)));
+        changes
+    }
+
     #[test]
     fn work_waits_from_its_call_to_its_start() {
         let text = "thread python
@@ -190,7 +283,10 @@ mod tests {
             let StreamQueues(found) = analysis.get();
             assert_eq!(found.len(), 1);
             let changes = [(0, 1.0), (2, 2.0), (4, 4.0), (10, 3.0), (20, 2.0), (40, 1.0), (50, 0.0)];
-            assert_eq!(found[0].length.changes, changes);
+            assert_eq!(all(&found[0].length), changes);
+            let mut part = Vec::new();
+            found[0].length.each(2, 20, |time, value| part.push((time, value)));
+            assert_eq!(part, [(2, 2.0), (4, 4.0), (10, 3.0)]);
             assert_eq!((found[0].launched, found[0].length.most(), found[0].length.ns_from(3.0)), (4, 4.0, 16));
         });
     }
@@ -208,8 +304,12 @@ mod tests {
             let CopyRates(found) = analysis.get();
             let kinds: Vec<EventKind> = found.iter().map(|rate| rate.kind).collect();
             assert_eq!(kinds, [EventKind::CopyHostToDevice, EventKind::CopyDeviceToHost, EventKind::Memset]);
-            let gbps: Vec<(i64, f64)> = found[0].rate.changes.iter().map(|(time, rate)| (*time, rate / 1e9)).collect();
+            let gbps: Vec<(i64, f64)> =
+                all(&found[0].rate).into_iter().map(|(time, rate)| (time, rate / 1e9)).collect();
             assert_eq!(gbps, [(0, 10.0), (5, 31.0), (6, 30.0), (10, 20.0), (15, 0.0)]);
+            let mut part = Vec::new();
+            found[0].rate.each(7, 15, |time, rate| part.push((time, rate / 1e9)));
+            assert_eq!(part, [(7, 30.0), (10, 20.0)]);
         });
     }
 
@@ -234,7 +334,9 @@ mod tests {
             analyzed(&(calls + &text), |trace, analysis| {
                 let events = &trace.events;
                 let at = |line: &Line, time: i64| {
-                    line.changes.iter().rev().find(|(from, _)| *from <= time).map_or(0.0, |(_, value)| *value)
+                    let mut value = 0.0;
+                    line.each(time, time, |_, held| value = held);
+                    value
                 };
                 for queue in &analysis.get::<StreamQueues>().0 {
                     for time in -1..200 {

@@ -158,23 +158,36 @@ fn over_time(page: &Page) -> Vec<Value> {
     let lines = page.session().over_time();
     let line = |line: &ridgeline::OverTimeLine<'_>| {
         let device = line.device.0;
-        let (id, name, unit) = match line.of {
+        let (id, name, unit, stream) = match line.of {
             OverTime::Queue(track) => {
                 let stream = trace.strings.get(trace.tracks[track as usize].name);
-                (format!("queue-{track}"), format!("Queue of {stream}"), "")
+                (format!("queue-{track}"), format!("Queue of {stream}"), "", Some(track))
             }
             OverTime::Rate(kind) => {
-                (format!("rate-{device}-{}", kind as u8), format!("Rate: {}", kind.name()), "bytes/s")
+                (format!("rate-{device}-{}", kind as u8), format!("Rate: {}", kind.name()), "bytes/s", None)
             }
         };
-        let of = trace.devices[device as usize].plane.as_str();
-        json!({ "id": id, "name": name, "of": of, "device": device, "unit": unit, "samples": line.line.changes.len() })
+        let (of, samples) = (trace.devices[device as usize].plane.as_str(), line.line.changes());
+        json!({
+            "id": id, "name": name, "of": of, "device": device, "track": stream, "unit": unit, "samples": samples,
+        })
     };
     lines.iter().map(line).collect()
 }
 
-/// The unit that a metric's name ends in, as captures write it.
-fn unit(name: &str) -> &'static str {
-    let known = [("_mw", "mW"), ("_bytes", "bytes"), ("_pct", "%"), ("_mhz", "MHz"), ("_c", "°C"), ("_w", "W")];
+/// The unit that a metric's name ends in, as captures and monitors write it.
+fn unit(name: &str) -> &str {
+    if let Some((_, unit)) = name.strip_suffix(']').and_then(|name| name.rsplit_once('[')) {
+        return unit;
+    }
+    let known = [
+        ("_mw", "mW"),
+        ("_bytes", "bytes"),
+        ("_pct", "%"),
+        ("_mhz", "MHz"),
+        ("_c", "°C"),
+        ("_w", "W"),
+        ("temperature.gpu", "°C"),
+    ];
     known.into_iter().find(|(suffix, _)| name.ends_with(suffix)).map_or("", |(_, unit)| unit)
 }

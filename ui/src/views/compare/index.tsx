@@ -7,7 +7,7 @@ import { Answer } from "../../parts/answer";
 import { csvOf, save } from "../../parts/save";
 import { source } from "../../context";
 import { type Steps, StepSelect, TwoTimelines } from "../steps/two";
-import { Ticked } from "../findings/cause";
+import { Ticked } from "../../parts/ticked";
 import "./style.css";
 
 interface Place { file: string | null; line: number | null; inferred?: boolean; text: string | null }

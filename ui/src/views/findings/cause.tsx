@@ -1,5 +1,6 @@
 // One finding: what, where, how much, why, what to do, and the way to its evidence.
 
+import { Ticked } from "../../parts/ticked";
 import { link } from "../../address";
 import { count, share, show, time, visible } from "../../format";
 import { Meter } from "../../parts/bar";
@@ -80,8 +81,3 @@ function Evidence(props: { finding: Finding }) {
 }
 
 const clipped = (text: string) => (text.length > 42 ? `${visible(text.slice(0, 41))}…` : visible(text));
-
-/** Text in which `ticks` are code. */
-export function Ticked(props: { text: string }) {
-  return <>{visible(props.text).split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
-}

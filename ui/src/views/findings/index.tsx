@@ -3,7 +3,8 @@
 import { plural, visible } from "../../format";
 import { Asked } from "./asked";
 import type { Findings } from "../../source/types";
-import { Cause, Ticked } from "./cause";
+import { Ticked } from "../../parts/ticked";
+import { Cause } from "./cause";
 
 const GROUPS: [state: string, title: string][] = [
   ["cannot tell", "Inconclusive"], ["problem", "Findings"], ["none", "No findings"],

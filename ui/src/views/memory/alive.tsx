@@ -24,7 +24,7 @@ export function AliveAt({ allocator, at, step }: { allocator: string; at: number
 }
 
 /** The owner; a frame of no known file has only its function. */
-const madeBy = (one: Held) => (one.owner !== "" ? one.owner : one.stack[0] ?? "unknown").replace(/^\?\?:0 /, "");
+export const madeBy = (one: Held) => (one.owner !== "" ? one.owner : one.stack[0] ?? "unknown").replace(/^\?\?:0 /, "");
 
 export function Alive({ title, held, unknown }: { title: string; held: readonly Held[]; unknown: number }) {
   const whole = held.reduce((sum, one) => sum + one.bytes, unknown);

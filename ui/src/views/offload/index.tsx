@@ -9,7 +9,7 @@ import { Meter } from "../../parts/bar";
 import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades, part, span } from "../../parts/scale";
-import { Ticked } from "../findings/cause";
+import { Ticked } from "../../parts/ticked";
 import "./style.css";
 
 interface Times { p10_ns: number; p50_ns: number; p90_ns: number }

@@ -4,9 +4,9 @@ import { link } from "../../address";
 import { bytes, plural, share, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
+import { madeBy, type Held as Owned } from "../memory/alive";
 
-interface Holder { owner: string; bytes: number; blocks: number }
-interface Allocator { id: string; name: string; peak_bytes: number; peak_ns: number; alive_at_peak: Holder[]; unknown_at_peak_bytes: number }
+interface Allocator { id: string; name: string; peak_bytes: number; peak_ns: number; alive_at_peak: Owned[]; unknown_at_peak_bytes: number }
 
 const SHOWN = 12;
 
@@ -27,7 +27,7 @@ function One({ of }: { of: Allocator }) {
         <table>
           <thead><tr><th>Held by</th><th class="n">Bytes</th><th class="n">Share</th><th class="n">Blocks</th></tr></thead>
           <tbody>
-            {of.alive_at_peak.slice(0, SHOWN).map((one) => <tr key={one.owner}><td class="kernel">{visible(one.owner)}</td><td class="n">{bytes(one.bytes)}</td><td class="n"><Meter share={part(one.bytes)} />{share(part(one.bytes))}</td><td class="n">{one.blocks}</td></tr>)}
+            {of.alive_at_peak.slice(0, SHOWN).map((one, n) => <tr key={n}><td class="kernel">{visible(madeBy(one))}</td><td class="n">{bytes(one.bytes)}</td><td class="n"><Meter share={part(one.bytes)} />{share(part(one.bytes))}</td><td class="n">{one.blocks}</td></tr>)}
             {of.unknown_at_peak_bytes > 0 && <tr><td class="quiet">allocated before the recording</td><td class="n">{bytes(of.unknown_at_peak_bytes)}</td><td class="n"><Meter share={part(of.unknown_at_peak_bytes)} />{share(part(of.unknown_at_peak_bytes))}</td><td /></tr>}
           </tbody>
         </table>

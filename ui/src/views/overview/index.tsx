@@ -25,6 +25,7 @@ export default function Overview() {
       {has("events") && <Answer<Findings> path="findings">{(findings) => findings.not_asked === undefined && <Headline findings={findings} />}</Answer>}
       {first !== undefined && has("events") && <TimeBar section={first} span={now.span_ns} />}
       {now.has["profiles"] === true && <Profiles />}
+      {!has("events") && now.has["counters"] === true && <p>This capture has only counters. <a href={link("timeline")}>Show them over time</a></p>}
       {!has("events") && now.has["memory"] === true && <Held />}
       {(has("events") || now.has["profiles"] !== true) && <Asked>{(findings) => <Causes findings={findings} />}</Asked>}
       <div class="cards">

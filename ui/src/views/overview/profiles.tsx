@@ -1,12 +1,15 @@
 // The overview of a capture of a hardware profiler: its kernels, what bounds each, and what the profiler says of it.
 
 import { link } from "../../address";
+import { capture } from "../../context";
 import { show, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
 import type { Cell, Column, TableAnswer } from "../../source/types";
 
 const SHOWN = 40;
+/** Letters of advice that are shown whole. */
+const BRIEF = 140;
 /** Columns of the table that stand beside the verdict, each a part of a peak. */
 const SHARES = ["compute_share", "memory_share", "dram_share", "occupancy"];
 
@@ -16,12 +19,22 @@ export function Profiles() {
       {(table) => (
         <section aria-label="Profiled kernels">
           <h2>Profiled kernels</h2>
-          <p class="quiet">Counted by the hardware, launch by launch; longest first. <a href={link("tables", { topic: "stats", view: "profile" })}>All numbers</a>, <a href={link("roofline")}>roofline</a></p>
+          <p class="quiet">Counted by the hardware, launch by launch; longest first. <a href={link("tables", { topic: "stats", view: "profile" })}>All numbers</a>{capture.value?.has["roofline"] !== false && <>, <a href={link("roofline")}>roofline</a></>}</p>
           <Kernels table={table} />
         </section>
       )}
     </Answer>
   );
+}
+
+/** The profiler's own marks for links, `@url:WORDS:ADDRESS@` and `@section:ID:WORDS@`, as their words. */
+const plain = (text: string) => text.replace(/@url:([^@]*?):https?:[^@]*@/g, "$1").replace(/@\w+:\w*:([^@]*)@/g, "$1");
+
+/** Long advice has its first sentence, and the rest where it is asked for. */
+function Advice({ text }: { text: string }) {
+  const end = text.search(/\.\s/) + 1;
+  if (text.length <= BRIEF || end === 0) return <>{text}</>;
+  return <details><summary>{text.slice(0, end)}</summary>{text.slice(end).trim()}</details>;
 }
 
 function Kernels({ table }: { table: TableAnswer }) {
@@ -38,8 +51,8 @@ function Kernels({ table }: { table: TableAnswer }) {
               <td class="kernel">{visible(String(cell(row, "kernel") ?? ""))} <span class="quiet">{show(cell(row, "grid"), "text")} × {show(cell(row, "block"), "text")}</span></td>
               <td class="n">{show(cell(row, "duration_ns"), "ns")}</td>
               <td><b>{show(cell(row, "bound"), "text")}</b></td>
-              {shares.map((column) => { const value = cell(row, column.id); return <td key={column.id} class="n">{typeof value === "number" && <Meter share={value} />}{show(value, "share")}</td>; })}
-              <td class="advice">{cell(row, "rule") === null ? <span class="quiet">none</span> : visible(String(cell(row, "rule")))}{typeof cell(row, "speedup_pct") === "number" && <span class="quiet"> (up to {show(cell(row, "speedup_pct"), "number")}% by its estimate)</span>}</td>
+              {shares.map((column) => { const value = cell(row, column.id); return <td key={column.id} class="n share">{typeof value === "number" && <Meter share={value} />}{show(value, "share")}</td>; })}
+              <td class="advice">{cell(row, "rule") === null ? <span class="quiet">none</span> : <Advice text={plain(visible(String(cell(row, "rule"))))} />}{typeof cell(row, "speedup_pct") === "number" && <span class="quiet"> (up to {show(cell(row, "speedup_pct"), "number")}% by its estimate)</span>}</td>
             </tr>
           ))}
         </tbody>

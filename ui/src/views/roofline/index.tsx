@@ -16,7 +16,7 @@ export default function RooflineView() {
       {({ by = "op", charts }) => charts.length === 0 ? (
         <div class="missing">
           <p>This capture has no known work, so there is nothing to compare with a roof.</p>
-          <p class="quiet">It is counted from compiled modules; `ridgeline record` keeps them, and most XLA captures have them.</p>
+          <p class="quiet">It is counted from compiled modules; <code>ridgeline record</code> keeps them, and most XLA captures have them.</p>
         </div>
       ) : charts.map((chart) => <OneDevice key={chart.device} chart={chart} by={by} />)}
     </Answer>

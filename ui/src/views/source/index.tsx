@@ -6,7 +6,7 @@ import { capture } from "../../context";
 import { count, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { ChosenPart, sumsOf } from "../../parts/chosen";
-import { Ticked } from "../findings/cause";
+import { Ticked } from "../../parts/ticked";
 import "./style.css";
 
 interface Line {

@@ -11,7 +11,7 @@ import { named, StepSelect, type Steps, TwoTimelines } from "./two";
 export default function StepsView() {
   return (
     <Answer<Steps> path="steps">{(steps) => steps.steps.length < 2
-      ? <p class="missing">This capture has {steps.total === 1 ? "one step" : "no steps"}, so there is nothing to compare. Mark steps with `jax.profiler.StepTraceAnnotation`, or PyTorch's with `profiler.step()`.</p>
+      ? <p class="missing">This capture has {steps.total === 1 ? "one step" : "no steps"}, so there is nothing to compare. Mark steps with <code>jax.profiler.StepTraceAnnotation</code>, or PyTorch's with <code>profiler.step()</code>.</p>
       : <Shown steps={steps} />}</Answer>
   );
 }

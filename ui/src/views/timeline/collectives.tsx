@@ -10,8 +10,8 @@ interface Exposed { count: number; total_ns: number; exposed_ns: number; rows: {
 
 export function ExposedCollectives() {
   return (
-    <details class="hits" open>
-      <summary>Exposed collectives <button type="button" class="plain" aria-label="Close the list" onClick={() => { listed.value = false; }}>×</button></summary>
+    <section class="hits" aria-label="Exposed collectives">
+      <h2>Exposed collectives <button type="button" class="plain" aria-label="Close the list" onClick={() => { listed.value = false; }}>×</button></h2>
       <Answer<Exposed> path="collectives">{(found) => found.rows.length === 0
         ? <p class="quiet">{found.count === 0 ? "No collective ran in the judged time." : `None: other work covers all of ${time(found.total_ns)}.`}</p>
         : (
@@ -20,6 +20,6 @@ export function ExposedCollectives() {
             <ol>{found.rows.map((row) => <li key={row.event[0]}><button type="button" class="plain" title={visible(row.name)} onClick={() => void goTo(row.event[0])}><span class="name">{visible(row.name)}</span><span class="n">{time(row.exposed_ns)}{row.exposed_ns < row.event[2] && <span class="quiet"> of {time(row.event[2])}</span>}</span></button></li>)}</ol>
           </>
         )}</Answer>
-    </details>
+    </section>
   );
 }

@@ -18,7 +18,7 @@ import { click, wordsOf } from "./pointer";
 import { restore } from "./restore";
 import { type Inks, RULER, type TrackId } from "./sheet";
 import { Stage } from "./stage";
-import { arrangement, choosePart, chosen, details, folded, gap, hits, markers, pan, range, seen, shown, zoom } from "./state";
+import { arrangement, choosePart, chosen, details, folded, gap, hits, launches, markers, pan, range, seen, shown, zoom } from "./state";
 import { Strip } from "./strip";
 import { Keys, Legend, Tools } from "./tools";
 import "./style.css";
@@ -94,7 +94,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   });
   useSignalEffect(() => {
     const now = stage.current;
-    const marks = { chosen: chosen.value, flows: flowsOf(details.value, chosen.value), gap: gap.value, range: range.value, lit: lit.value?.events, hits: hits.value?.hits, markers: markers.value };
+    const marks = { chosen: chosen.value, flows: [...flowsOf(details.value, chosen.value), ...(range.value === undefined ? [] : (launches.value?.flows ?? []).map(([from, caller, to, track]) => ({ from: { at: from, track: caller }, to: { at: to, track } })))], gap: gap.value, range: range.value, lit: lit.value?.events, hits: hits.value?.hits, markers: markers.value };
     const window = shown.value;
     if (now === undefined) return;
     now.window = window;
@@ -116,7 +116,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   return (
     <div class="timeline" style={namesWidth.value === undefined ? {} : { "--names": `${namesWidth.value}px` }}>
       <Tools timeline={timeline} stage={() => stage.current} />
-      <Strip timeline={timeline} />
+      {timeline.groups.length > 0 && <Strip timeline={timeline} />}
       <div class="tl-main">
         <div class="tl-left">
           <Names rows={order.rows} scroll={at} height={size.height} />

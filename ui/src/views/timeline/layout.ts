@@ -7,6 +7,8 @@ type TrackId = Track["id"];
 export const GROUP_HEIGHT = 26;
 const PADDING = 5;
 const COUNTER_HEIGHT = 40;
+/** Of a counter of one track, which stands right below it. */
+const BELOW_HEIGHT = 28;
 /** Tracks of a folded group that its summary shows. */
 export const SUMMARY_TRACKS = 24;
 
@@ -20,6 +22,8 @@ export interface Row {
   group?: Group;
   track?: Track;
   counter?: Counter;
+  /** Of a counter: that it belongs to the track above. */
+  isBelow?: boolean;
   folded?: boolean;
 }
 
@@ -46,6 +50,7 @@ export const AS_IT_CAME: Arrangement = { only: "", pinned: [], hidden: new Set()
 
 export function layout(timeline: Timeline, folded: ReadonlySet<string>, how = AS_IT_CAME): Layout {
   const rows: Row[] = [];
+  const ofTracks = new Map(timeline.counters.filter((counter) => counter.track != null).map((counter) => [counter.track, counter]));
   let top = 0;
   const put = (row: Omit<Row, "top">) => {
     rows.push({ ...row, top });
@@ -58,20 +63,26 @@ export function layout(timeline: Timeline, folded: ReadonlySet<string>, how = AS
       const lanes = folded.has(key) ? 1 : Math.max(1, track.lanes);
       const lane = laneHeight(lanes);
       put({ key, kind: "track", name: track.name, height: lanes * lane + PADDING, laneHeight: lane, group, track, folded: folded.has(key) });
+      const below = ofTracks.get(track.id);
+      if (below !== undefined) put({ key: `c${below.id}`, kind: "counter", name: below.name, height: BELOW_HEIGHT, laneHeight: BELOW_HEIGHT, counter: below, isBelow: true });
     }
   };
   const putCounter = (counter: Counter, name: string) => put({ key: `c${counter.id}`, kind: "counter", name, height: COUNTER_HEIGHT, laneHeight: COUNTER_HEIGHT, counter });
-  for (const group of arranged(timeline.groups, how)) {
+  const groups = arranged(timeline.groups, how);
+  const isShown = matcher(how.only);
+  for (const group of groups) {
     const key = groupKey(group);
     const shut = folded.has(key);
     put({ key, kind: "group", name: group.name, height: GROUP_HEIGHT, laneHeight: 18, group, folded: shut });
     if (shut) continue;
     putTracks(group);
-    timeline.counters.filter((counter) => isOf(counter, group)).forEach((counter) => putCounter(counter, counter.name));
+    const own = timeline.counters.filter((counter) => isOf(counter, group) && counter.track == null);
+    own.filter((counter) => isShown(counter.name) || isShown(group.name)).forEach((counter) => putCounter(counter, counter.name));
   }
   // Of no device that is here: memory, the host.
   const others = timeline.counters.filter((counter) => !timeline.groups.some((group) => isOf(counter, group)));
-  others.forEach((counter) => putCounter(counter, counter.of === undefined ? counter.name : `${counter.of}: ${counter.name}`));
+  const named = others.map((counter) => [counter, counter.of === undefined ? counter.name : `${counter.of}: ${counter.name}`] as const);
+  named.filter(([, name]) => isShown(name)).forEach(([counter, name]) => putCounter(counter, name));
   return { rows, height: top };
 }
 

@@ -10,6 +10,9 @@ import { type Box, boxOf, clipped, LABEL, RULER, type Sheet, topOf, type TrackId
 
 export interface End { at: number; track: TrackId }
 
+/** Arrows that are drawn with their heads; more are thin lines. */
+const FEW_FLOWS = 24;
+
 export interface Marks {
   chosen: { start: number; end: number; track: TrackId } | undefined;
   flows: readonly { from: End; to: End }[];
@@ -34,7 +37,7 @@ export function drawMarks(sheet: Sheet, marks: Marks, chosen: Box | undefined): 
   if (marks.gap !== undefined) drawGap(sheet, marks.gap);
   if (marks.range !== undefined) drawRange(sheet, marks.range);
   for (const { at } of marks.markers) line(sheet, at);
-  marks.flows.forEach(({ from, to }) => drawFlow(sheet, from, to));
+  marks.flows.forEach(({ from, to }) => drawFlow(sheet, from, to, marks.flows.length > FEW_FLOWS));
   if (chosen !== undefined) {
     context.strokeStyle = inks.ink;
     context.lineWidth = 2;
@@ -125,7 +128,7 @@ function drawGap(sheet: Sheet, gap: NonNullable<Marks["gap"]>): void {
 }
 
 /** An arrow from a launch to what it launched. */
-function drawFlow(sheet: Sheet, from: End, to: End): void {
+function drawFlow(sheet: Sheet, from: End, to: End, isOfMany: boolean): void {
   const { context, inks } = sheet;
   const rows = [sheet.rowOf(from.track), sheet.rowOf(to.track)];
   if (rows[0] === undefined || rows[1] === undefined) return;
@@ -134,11 +137,12 @@ function drawFlow(sheet: Sheet, from: End, to: End): void {
   const bend = Math.max(24, Math.abs(x2 - x1) / 3);
   context.strokeStyle = inks.mark;
   context.fillStyle = inks.mark;
-  context.lineWidth = 1.5;
+  context.lineWidth = isOfMany ? 0.6 : 1.5;
   context.beginPath();
   context.moveTo(x1, y1);
   context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
   context.stroke();
+  if (isOfMany) return;
   context.beginPath();
   context.moveTo(x2, y2);
   context.lineTo(x2 - 7, y2 - 4);

@@ -50,7 +50,7 @@ export function Names(props: { rows: readonly Row[]; scroll: number; height: num
       <div class="tl-ruler-name">{folded.value.size > 0 && <button type="button" class="plain" onClick={unfoldAll}>Unfold all</button>}</div>
       <div class="tl-rows">
         {rowsIn(props.rows, props.scroll - 200, props.scroll + props.height + 200).map((row) => (
-          <div key={row.key} class={`tl-name ${row.kind}`} style={{ top: `${row.top - props.scroll}px`, height: `${row.height}px` }}>
+          <div key={row.key} class={`tl-name ${row.kind}${row.isBelow === true ? " below" : ""}`} style={{ top: `${row.top - props.scroll}px`, height: `${row.height}px` }}>
             {row.kind === "group" ? (
               <button type="button" aria-expanded={row.folded !== true} onClick={() => fold(row.key)} style={{ height: `${GROUP_HEIGHT}px` }} title={visible(row.name)}>
                 <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><b>{groupName(visible(row.name), Math.floor(letters * BOLD))}</b>
@@ -60,7 +60,7 @@ export function Names(props: { rows: readonly Row[]; scroll: number; height: num
                 <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><span class="words">{cut(row.name)}</span>
               </button>
             ) : (
-              <span title={titleOf(row)}>{row.track === undefined ? groupName(visible(row.name), letters) : cut(row.name)}</span>
+              <span title={titleOf(row)}>{row.isBelow === true ? <><span aria-hidden="true">Queue</span><span class="sr">{visible(row.name)}</span></> : row.track === undefined ? groupName(visible(row.name), letters) : cut(row.name)}</span>
             )}
             {row.kind === "track" && row.track !== undefined && <Acts track={row.track.id} name={row.name} isPinned={row.group?.id === PINNED} />}
           </div>

@@ -6,23 +6,25 @@ import { count, plural, time, visible } from "../../format";
 import { copy } from "../../parts/save";
 import { causeFill } from "../../draw/causes";
 import { ExposedCollectives } from "./collectives";
+import { CriticalPath } from "./critical";
 import { EventsLike } from "./like";
 import { Pairs } from "./pairs";
-import { chosen, clear, details, failed, find, gap, goTo, goToHit, hits, listed, lookAround, mark, markers, putOut, range } from "./state";
+import { chosen, clear, critical, details, failed, find, gap, goTo, goToHit, hits, listed, lookAround, mark, markers, putOut, range } from "./state";
 import { RangeDetails } from "./range";
 
 export function Panel() {
-  const nothing = chosen.value === undefined && gap.value === undefined && range.value === undefined && lit.value === undefined && (hits.value?.count ?? 0) === 0 && markers.value.length === 0 && !listed.value;
+  const nothing = chosen.value === undefined && gap.value === undefined && range.value === undefined && lit.value === undefined && (hits.value?.count ?? 0) === 0 && markers.value.length === 0 && !listed.value && !critical.value;
   if (nothing) return null;
   return (
     <aside class="panel" aria-label="What is chosen">
-      <button type="button" class="plain close" onClick={() => { clear(); putOut(); listed.value = false; void find(""); }} aria-label="Close">×</button>
+      <button type="button" class="plain close" onClick={() => { clear(); putOut(); listed.value = false; critical.value = false; void find(""); }} aria-label="Close">×</button>
       {lit.value !== undefined && <LitNow />}
       {failed.value !== undefined && <p class="missing">{failed.value}</p>}
       {chosen.value !== undefined && <EventDetails />}
       {gap.value !== undefined && <GapDetails />}
       {range.value !== undefined && <RangeDetails />}
       {listed.value && <ExposedCollectives />}
+      {critical.value && <CriticalPath />}
       <MarkerList />
       <HitList />
     </aside>

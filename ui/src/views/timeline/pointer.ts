@@ -52,7 +52,7 @@ export function wordsOf(stage: Stage, under: Under | undefined): string | undefi
   if (under === undefined) return undefined;
   const { counter } = under.row;
   if (counter !== undefined) {
-    const value = stage.counters.at(counter, under.at);
+    const value = stage.counters.at(counter, under.at, stage.window, stage.size.width);
     return value === undefined ? undefined : `${visible(counter.name)}: ${value} at ${time(under.at)}`;
   }
   const idle = stage.idleIn(under.row, under.at);

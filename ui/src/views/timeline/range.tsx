@@ -2,12 +2,14 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { keep, link, place } from "../../address";
+import { ask, reason, say, source } from "../../context";
+import { queryOf } from "../../selection";
 import { count, plural, share, time, visible } from "../../format";
 import { Meter } from "../../parts/bar";
 import { Histogram } from "../../parts/histogram";
 import { copyRows } from "../../parts/save";
 import type { Cell, Side, SideName, SumRow } from "../../source/types";
-import { allTracks, choosePart, failed, lookAround, outline, range, statistics } from "./state";
+import { allTracks, choosePart, failed, launches, type Launches, lookAround, outline, range, statistics } from "./state";
 
 const SIDES: Record<SideName, { title: string; about: string; owner: string }> = {
   device: { title: "Devices", about: "Kernels, copies and operations of devices", owner: "device" },
@@ -34,9 +36,25 @@ export function RangeDetails() {
       <div class="actions">
         <button type="button" onClick={() => lookAround(now.from, now.to)}>Zoom to it</button>
         <a class="chip" href={link("tables", { topic: "selection" })}>As tables</a>
+        {source().live && <Launched />}
       </div>
       <Narrow />
       {found === undefined ? failed.value === undefined && <p class="awaited" aria-busy="true">Reading …</p> : found.sides.length === 0 ? <p class="quiet">Nothing ran there.</p> : <Sides key={`${now.from} ${now.to}`} />}
+    </>
+  );
+}
+
+/** Arrows from the calls to all that they launched, of the range. */
+function Launched() {
+  const now = range.value;
+  const drawn = launches.value;
+  useEffect(() => { launches.value = undefined; }, [now]);
+  if (now === undefined) return null;
+  const draw = () => ask<Launches>("flows", queryOf(now, allTracks())).then((found) => { if (range.value === now) launches.value = found; }).catch((error: unknown) => say(reason(error).text));
+  return (
+    <>
+      <button type="button" aria-pressed={drawn !== undefined} onClick={() => { if (drawn === undefined) void draw(); else launches.value = undefined; }}>Launches</button>
+      {drawn !== undefined && <span class="quiet">{drawn.count === 0 ? "none is known" : drawn.each === 1 ? plural(drawn.count, "launch", "launches") : `one in ${count(drawn.each)} of ${count(drawn.count)}`}</span>}
     </>
   );
 }

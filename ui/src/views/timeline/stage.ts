@@ -63,7 +63,7 @@ export class Stage implements Sheet {
     this.painter = painterOn(below, want);
     this.tiles = new Tiles(source, (category) => colors.get(category) ?? NO_CATEGORY, draw, (spans) => this.painter.forget(spans), came);
     this.idle = new Idle(source, draw);
-    this.counters = new Counters(source, draw);
+    this.counters = new Counters(source, draw, timeline.span_ns);
     this.context = above.getContext("2d") as CanvasRenderingContext2D;
   }
 

@@ -33,6 +33,13 @@ export const folded = signal<ReadonlySet<string>>(new Set());
 /** Whether exposed collectives are listed. */
 export const listed = signal(false);
 
+/** Whether the critical path is shown. */
+export const critical = signal(false);
+/** Launches of the chosen range, where they are drawn. */
+export const launches = signal<Launches | undefined>(undefined);
+
+export interface Launches { count: number; each: number; flows: [number, TrackId, number, TrackId][] }
+
 /** Which tracks are seen, and in which order. */
 export const arrangement = signal<Arrangement>(AS_IT_CAME);
 /** Times with a note each, in order. */

@@ -7,7 +7,7 @@ import { count, time, visible } from "../../format";
 import type { Timeline } from "../../source/types";
 import { Files } from "./files";
 import type { Stage } from "./stage";
-import { arrange, arrangement, chosen, find, hits, listed, lookAtAll, mark, nextHit, seen, shown, zoom } from "./state";
+import { arrange, arrangement, chosen, critical, find, hits, listed, lookAtAll, mark, nextHit, seen, shown, zoom } from "./state";
 
 export function Tools({ timeline, stage }: { timeline: Timeline; stage: () => Stage | undefined }) {
   const window = shown.value;
@@ -23,6 +23,7 @@ export function Tools({ timeline, stage }: { timeline: Timeline; stage: () => St
       <button type="button" onClick={lookAtAll}>All</button>
       <button type="button" onClick={() => mark(Math.round(chosen.value?.start ?? (window.from + window.to) / 2), "")} title="At the chosen event, else in the middle">Marker</button>
       {source().live && capture.value?.has["collectives"] === true && <button type="button" aria-pressed={listed.value} onClick={() => { listed.value = !listed.value; }} title="Collectives that ran while nothing else did on their device">Collectives</button>}
+      {source().live && capture.value?.has["devices"] !== false && timeline.groups.length > 0 && <button type="button" aria-pressed={critical.value} onClick={() => { critical.value = !critical.value; }} title="What the duration depended on, in all or of the chosen range">Critical path</button>}
       <Files stage={stage} />
     </div>
   );

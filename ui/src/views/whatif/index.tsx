@@ -7,7 +7,7 @@ import { source } from "../../context";
 import { share, short, time, visible } from "../../format";
 import type { Finding, Findings } from "../../source/types";
 import { Asked } from "../findings/asked";
-import { Ticked } from "../findings/cause";
+import { Ticked } from "../../parts/ticked";
 import { Own } from "./own";
 import { Replayed } from "./replayed";
 import "./style.css";
