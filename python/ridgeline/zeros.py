@@ -27,6 +27,9 @@ _ROWS, _MOST_BYTES = 16, 1 << 14
 #: The part that must be zeros to be told.
 _LEAST_ZEROS = 0.9
 
+#: Looks that found a matrix of mostly zeros: the first one may be what a state begins with.
+_FEWEST = 3
+
 #: Matrices that are read in all and at one place, and looks at one piece of the program's code.
 _MOST_READ, _MOST_AT_PLACE, _MOST_LOOKS = 256, 4, 32
 
@@ -56,6 +59,8 @@ class _Code:
     """What of a piece of code is looked at."""
 
     places: list[_Place]
+    #: Kept, so that no other code comes to have its identity.
+    code: CodeType
     looks: int = 0
 
 
@@ -67,7 +72,9 @@ class _Found:
     read: int = 0
     zeros: float = 0.0
     most_in_row: int = 0
-    known: set[int] = field(default_factory=set)
+    #: The arrays that were read, and looks that found one of them again.
+    known: list[weakref.ReferenceType[Any]] = field(default_factory=list)
+    again: int = 0
 
 
 class ZeroMatrices:
@@ -78,7 +85,6 @@ class ZeroMatrices:
         self._codes: dict[int, _Code] = {}
         self._files: dict[str, dict[tuple[str, int], ast.AST]] = {}
         self._found: dict[tuple[Any, ...], _Found] = {}
-        self._functions: weakref.WeakSet[Any] = weakref.WeakSet()
         self._read = 0
 
     def look(self, frames: Iterable[FrameType]) -> None:
@@ -86,9 +92,7 @@ class ZeroMatrices:
         if self._read >= _MOST_READ:
             return
         for frame in frames:
-            code = self._codes.get(id(frame.f_code))
-            if code is None:
-                code = self._codes[id(frame.f_code)] = _Code(self._places_of(frame.f_code))
+            code = self._code(frame.f_code)
             if not code.places or code.looks >= _MOST_LOOKS or frame.f_trace is not None:
                 continue
             code.looks += 1
@@ -97,11 +101,17 @@ class ZeroMatrices:
                 self._look_at(place, names, frame.f_globals)
 
     def told(self) -> list[dict[str, Any]]:
-        """The matrices that were mostly zeros whenever they were looked at."""
-        found = [one for one in self._found.values() if one.read and one.zeros / one.read >= _LEAST_ZEROS]
+        """The matrices that were mostly zeros whenever they were looked at; one that is empty may be filled later."""
+        found = [one for one in self._found.values() if one.most_in_row and one.zeros >= _LEAST_ZEROS * one.read and one.read + one.again >= _FEWEST]
         return [
             one.entry | {"zeros": round(one.zeros / one.read, 5), "most_in_row": one.most_in_row, "looks": one.read} for one in found
         ]
+
+    def _code(self, code: CodeType) -> _Code:
+        known = self._codes.get(id(code))
+        if known is None:
+            known = self._codes[id(code)] = _Code(self._places_of(code), code)
+        return known
 
     def _places_of(self, code: CodeType) -> list[_Place]:
         nodes = self._files.get(code.co_filename)
@@ -126,9 +136,6 @@ class ZeroMatrices:
 
     def _look_into(self, compiled: Any) -> None:
         """A compiled function has had its products traced, with the arrays that it knows besides its arguments."""
-        if compiled in self._functions:
-            return
-        self._functions.add(compiled)
         function = getattr(compiled, "__wrapped__", None)
         code = getattr(function, "__code__", None)
         if code is None:
@@ -139,7 +146,7 @@ class ZeroMatrices:
                 names[name] = cell.cell_contents
             except ValueError:
                 continue  # It is given a value later.
-        for place in self._places_of(code):
+        for place in self._code(code).places:
             if place.callee is None:
                 self._look_at(place, names, function.__globals__)
 
@@ -152,12 +159,15 @@ class ZeroMatrices:
         if found is None:
             entry = {"frame": [place.file, place.line, place.function, ""], "name": name, "extents": list(extents)}
             found = self._found[key] = _Found(entry)
-        if found.read >= _MOST_AT_PLACE or id(array) in found.known or self._read >= _MOST_READ:
+        if any(known() is array for known in found.known):
+            found.again += 1
+            return
+        if found.read >= _MOST_AT_PLACE or self._read >= _MOST_READ:
             return
         rows = _rows(array, extents)
         if rows is None:
             return
-        found.known.add(id(array))
+        found.known.append(weakref.ref(array))
         found.read += 1
         self._read += 1
         numbers = [(row.count(0), len(row)) for row in rows]

@@ -60,6 +60,23 @@ def test_buffers_of_modules_and_transposes_are_found_and_full_matrices_are_not_t
     assert told(zeros) == [("forward", "self.adjacency", [SIZE, SIZE], round(1 - 1 / SIZE, 5), 1)]
 
 
+def test_what_a_state_begins_with_is_not_told() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    @jax.jit
+    def step(momentum: Any, gradient: Any) -> Any:
+        return 0.9 * momentum + gradient @ gradient
+
+    zeros, gradient = ZeroMatrices(), jnp.ones((SIZE, SIZE))
+    momentum, empty = jnp.eye(SIZE), jnp.zeros((SIZE, SIZE))
+    for _ in range(6):
+        momentum = jax.block_until_ready(step(momentum, gradient))
+        step(empty, gradient)
+        zeros.look([sys._getframe()])
+    assert told(zeros) == []
+
+
 @pytest.mark.parametrize("made", ["jnp.eye(16)", "jnp.eye(512).astype(int)", "jnp.zeros((1 << 17,))", "None", "jnp.float32(1)"])
 def test_small_matrices_and_others_are_left_alone(made: str) -> None:
     jax = pytest.importorskip("jax")

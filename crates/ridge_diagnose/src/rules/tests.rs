@@ -54,6 +54,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
         notes: notes.lines().filter_map(note).collect(),
         step_times: notes.lines().find_map(step_times),
         cpu_waited: notes.lines().find_map(|line| line.strip_prefix("cpu: ")?.parse().ok()).unwrap_or(0.0),
+        main_memory_bytes: None,
         failed: notes.lines().any(|line| line == "failed"),
         compilations: notes.lines().filter_map(compiled).collect(),
         compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
