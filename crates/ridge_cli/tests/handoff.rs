@@ -150,9 +150,11 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
             `rtl/card.v` reads frames from a board's memory over AXI4, passes them through the core, and writes the results back; `host/play.cpp` loads the vectors, starts the card, and compares every result.
             `rtl/core.json` and `host/card.h` have the layout of a frame, `rtl/card.v` the registers.
 
-            1. `make -C host sim` plays the vectors on the card in Verilator: this is the check above.
-            2. Package `rtl/{card,mover,core,stream,kernel}.v` in Vivado as an RTL kernel named `card` (`package_xo -ctrl_protocol user_managed`), and link it with `v++ -l` for the board's platform. *Not run.*
-            3. `make -C host xrt && host/play host/xrt.so card.xclbin` plays the same vectors on the board. *Not run.*
+            1. `make sim` plays the vectors through the core and on the card in Verilator, `make cocotb` through the core by cocotb, `make synth` counts its cells by Yosys: these are the checks above.
+            2. `make vivado PART=…` takes the card through Vivado, out of context: `board/utilization.rpt` and `board/timing.rpt` say its resources and clock. *Not run.*
+            3. `make hls PART=…` takes the C++ through Vitis HLS instead. *Not run.*
+            4. `make xclbin PART=… PLATFORM=…` packages `rtl/{card,mover,core,stream,kernel}.v` as a user-managed RTL kernel and links it for a board's platform. *Not run.*
+            5. `make xrt` plays the same vectors on the board by `host/play.cpp`, `make pynq` by `host/play.py`. *Not run.*
 
             Clock and resources are unknown before step 2; the core takes one item per clock at whatever clock it is placed for.
 

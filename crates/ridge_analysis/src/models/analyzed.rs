@@ -379,7 +379,8 @@ mod tests {
         // Twice as much before it is work.
         assert_eq!(found("0 +5 fill\n10 +5 fill"), vec![(0, 10_295)]);
         assert_eq!(found("0 +50 fill"), vec![(0, 10_295)]);
-        assert_eq!(found("6000 +5 fill"), vec![(6000, 10_295)]);
+        // A pause that is not most of it is one of the work's own.
+        assert_eq!(found("9900 +5 fill"), vec![(9900, 10_295)]);
     }
 
     #[test]
