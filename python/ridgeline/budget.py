@@ -19,9 +19,8 @@ from .tracer import EventCosts
 #: What the first window may cost however short the program has run, in seconds.
 _LEAST_S = 0.6
 
-#: The first window may cost this part of it, and a second begins when the program has run this many times as long: many programs
-#: make most events while they prepare what they work on.
-_FIRST_PART, _LATER = 0.4, 1.5
+#: A second window begins when the program has run this many times as long as at the end of a small first one.
+_LATER = 1.5
 
 #: A window is worth its start if it may cost this part of all before it: they become rarer, and none is too short to show a loop.
 _WORTH = 0.5
@@ -78,8 +77,8 @@ class TraceBudget:
         cost_per_byte = self._cost_per_byte * self._contention.factor()
         left_s = self._left_s(now)
         least = _LEAST_GROWTH
-        if self._is_first:
-            left_s, least = left_s * _FIRST_PART, _LEAST_FIRST_GROWTH
+        if self._is_first_and_small:
+            left_s, least = left_s * self._costs.first_part, _LEAST_FIRST_GROWTH
         most = max(left_s / cost_per_byte, least) * self._tolerance
         most = min(most, _MOST_GROWTH)
         grown = resident_bytes() - self._resident
@@ -104,12 +103,12 @@ class TraceBudget:
         cost = seconds + elsewhere * contention
         self._spent_s += cost
         held = size * costs.held_per_written
-        if held > _LEAST_FIRST_GROWTH:
+        if held > (_LEAST_FIRST_GROWTH if costs.first_part < 1.0 else _LEAST_GROWTH):
             self._cost_per_byte = cost / held / contention
 
     def goes_on(self, now: float) -> bool:
         """Whether there is something left for the window that a part was written of: memory may have grown for other reasons."""
-        goes_on = self._spent_s * 2 <= self._allowed_s(now) * (_FIRST_PART if self._is_first else 1.0)
+        goes_on = self._spent_s * 2 <= self._allowed_s(now) * (self._costs.first_part if self._is_first_and_small else 1.0)
         if goes_on:
             # The program makes many small objects: each part that was not needed makes the next one rarer.
             self._tolerance *= 2
@@ -117,13 +116,13 @@ class TraceBudget:
 
     def may_resume(self, now: float) -> bool:
         """Whether the program has run long enough for another window."""
-        if self._is_first and self._ended is not None and now - self._began < _LATER * (self._ended - self._began):
+        if self._is_first_and_small and self._ended is not None and now - self._began < _LATER * (self._ended - self._began):
             return False
         return self._windows < _MOST_WINDOWS and self._left_s(now) >= max(_WORTH * self._spent_s, _LEAST_S / 4)
 
     @property
-    def _is_first(self) -> bool:
-        return self._windows <= 1
+    def _is_first_and_small(self) -> bool:
+        return self._windows <= 1 and self._costs.first_part < 1.0
 
     def _allowed_s(self, now: float) -> float:
         return max(_LEAST_S, self._share * (now - self._began))

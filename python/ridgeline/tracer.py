@@ -38,6 +38,9 @@ class EventCosts:
     per_held_byte_s: float
     #: To pack it after the program has ended, for each byte of its file.
     per_packed_byte_s: float = 0.0
+    #: The part of what the first window may cost that it does cost: below 1 where programs make most events while they prepare what
+    #: they work on, so that a second window can follow soon.
+    first_part: float = 1.0
 
 
 class Tracer(Protocol):

@@ -9,6 +9,8 @@ import pytest
 from ridgeline import budget, processors
 from ridgeline.budget import StepTimes, TraceBudget
 from ridgeline.jax_tracer import JaxTracer
+from ridgeline.torch_tracer import TorchTracer
+from ridgeline.tracer import EventCosts
 
 MEGABYTE = 1_000_000
 
@@ -34,8 +36,8 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
     return Memory(monkeypatch)
 
 
-def begun(most: float) -> TraceBudget:
-    made = TraceBudget(most, JaxTracer.event_costs, began=0.0)
+def begun(most: float, costs: EventCosts = JaxTracer.event_costs) -> TraceBudget:
+    made = TraceBudget(most, costs, began=0.0)
     made.window_begins()
     made.begins()
     return made
@@ -43,16 +45,16 @@ def begun(most: float) -> TraceBudget:
 
 def test_a_capture_ends_when_writing_it_would_cost_more_than_there_is(memory: Memory) -> None:
     spent = begun(0.2)
-    memory.grow(events=12 * MEGABYTE)
+    memory.grow(events=30 * MEGABYTE)
     assert not spent.is_used_up(1.0)
-    memory.grow(events=12 * MEGABYTE)
+    memory.grow(events=30 * MEGABYTE)
     assert spent.is_used_up(1.0)
     assert not spent.is_used_up(60.0), "a program that ran for a minute may pay more"
 
 
 def test_a_machine_that_others_use_writes_less(memory: Memory) -> None:
     spent = begun(0.2)
-    memory.grow(events=12 * MEGABYTE)
+    memory.grow(events=30 * MEGABYTE)
     assert not spent.is_used_up(1.0)
     memory.counts = (1_000_000_000, 3_000_000_000)
     assert spent.is_used_up(1.0), "all that is written takes four times as long"
@@ -70,7 +72,7 @@ def test_data_of_the_program_is_no_capture(memory: Memory) -> None:
 
 def test_what_grew_for_other_reasons_is_written_and_goes_on(memory: Memory) -> None:
     spent = begun(0.2)
-    memory.grow(events=20 * MEGABYTE)
+    memory.grow(events=50 * MEGABYTE)
     assert spent.is_used_up(1.0)
     spent.written(0.01, 1000)
     assert spent.goes_on(1.0)
@@ -96,7 +98,7 @@ def test_windows_are_paid_for_and_end(memory: Memory) -> None:
 
 
 def test_a_program_that_makes_events_while_it_prepares_is_seen_at_work_soon(memory: Memory) -> None:
-    spent = begun(0.2)
+    spent = begun(0.2, TorchTracer.event_costs)
     memory.grow(events=20 * MEGABYTE)
     assert spent.is_used_up(2.0)
     spent.written(0.2, 2 * MEGABYTE)

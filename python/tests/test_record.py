@@ -567,4 +567,4 @@ def test_a_recording_is_added_to_a_dataset_as_the_scheduler_names_it(ridgeline: 
     assert (part / "raw" / "event.parquet").is_file(), done.stderr
     about = json.loads((part / "_ridgeline.json").read_text())
     assert [about[key] for key in ("job", "host", "rank")] == ["4711", "node_3", 0]
-    assert [capture["format"] for capture in about["captures"]] == ["xplane"]
+    assert "xplane" in {capture["format"] for capture in about["captures"]}
