@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 from collections.abc import Iterator
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 #: Letters of a file beyond which its text is not parsed.
@@ -19,8 +20,9 @@ ARRAYS, COMPILED = ("ArrayImpl", "PRNGKeyArray"), "PjitFunction"
 _KEPT = ("_parameters", "_buffers", "_modules")
 
 
+@functools.cache
 def functions_of(file: str) -> dict[tuple[str, int], ast.AST]:
-    """The functions of a file by name and first line, as code objects have them."""
+    """The functions of a file by name and first line, as code objects have them; each file is parsed once, for all who ask."""
     text = "".join(linecache.getlines(file))
     if not text or len(text) > _LONGEST_FILE:
         return {}
@@ -34,6 +36,11 @@ def functions_of(file: str) -> dict[tuple[str, int], ast.AST]:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             found[node.name, first] = node
     return found
+
+
+def text_of(code: CodeType) -> ast.AST | None:
+    """The text of a piece of code; None where its file is not there or cannot be parsed."""
+    return functions_of(code.co_filename).get((code.co_name, 0 if code.co_name == "<module>" else code.co_firstlineno))
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
-from .program_text import COMPILED, arrays_of, callee_of, functions_of, own_nodes, dotted, value_of
+from .program_text import COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
 
 #: Calls of one function of the program that are followed, and arrays of one argument.
 _MOST_SITES, _MOST_LEAVES = 64, 256
@@ -69,7 +69,6 @@ class SteadyArguments:
     def __init__(self) -> None:
         """Nothing is read before the first look."""
         self._sites: dict[int, list[_Site]] = {}
-        self._files: dict[str, dict[tuple[str, int], ast.AST]] = {}
         self._functions: dict[str, _Function] = {}
 
     def look(self, frames: Iterable[FrameType]) -> None:
@@ -110,10 +109,7 @@ class SteadyArguments:
         return parameter not in function.unknown and all(site.get(parameter, 0) > 0 for site in sites)
 
     def _read(self, code: CodeType) -> list[_Site]:
-        nodes = self._files.get(code.co_filename)
-        if nodes is None:
-            nodes = self._files[code.co_filename] = functions_of(code.co_filename)
-        node = nodes.get((code.co_name, 0 if code.co_name == "<module>" else code.co_firstlineno))
+        node = text_of(code)
         calls = (child for child in own_nodes(node) if isinstance(child, ast.Call)) if node else ()
         sites = [site for site in map(_site_of, calls) if site]
         return sites[:_MOST_SITES]

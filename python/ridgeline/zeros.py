@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from .own_files import path_of
-from .program_text import ARRAYS, COMPILED, arrays_of, callee_of, dotted, functions_of, own_nodes, value_of
+from .program_text import ARRAYS, COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
 
 #: Numbers that a matrix must have, in its last two extents each and in all: products with smaller ones are cheap.
 _LEAST_EXTENT, _LEAST_NUMBERS = 64, 1 << 16
@@ -83,7 +83,6 @@ class ZeroMatrices:
     def __init__(self) -> None:
         """Nothing is read before the first look."""
         self._codes: dict[int, _Code] = {}
-        self._files: dict[str, dict[tuple[str, int], ast.AST]] = {}
         self._found: dict[tuple[Any, ...], _Found] = {}
         self._read = 0
 
@@ -114,10 +113,7 @@ class ZeroMatrices:
         return known
 
     def _places_of(self, code: CodeType) -> list[_Place]:
-        nodes = self._files.get(code.co_filename)
-        if nodes is None:
-            nodes = self._files[code.co_filename] = functions_of(code.co_filename)
-        node = nodes.get((code.co_name, 0 if code.co_name == "<module>" else code.co_firstlineno))
+        node = text_of(code)
         return list(_places_in(node, path_of(code), code.co_name)) if node else []
 
     def _look_at(self, place: _Place, names: dict[str, Any], others: dict[str, Any]) -> None:
