@@ -4,7 +4,7 @@
 //! elements, however it is viewed, as long as no other of that size was made in between; patterns rest on such arrays alone.
 
 use crate::case::Case;
-use crate::operator_calls::{OperatorCall, extents, is_view};
+use crate::operator_calls::{OperatorCall, is_view};
 use crate::pricing::{Left, Rates, Work};
 use calls::{Form, LeftBy, Match, Node, Nodes, Product, elements};
 use ridge_hlo::ElementType;
@@ -50,12 +50,7 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
     let mut read: FxHashMap<u32, Vec<Vec<i64>>> = FxHashMap::default();
     let details = all.iter().flat_map(OperatorCall::rows).map(|row| trace.events.detail[row as usize]);
     for detail in details.filter(|detail| *detail != NONE) {
-        read.entry(detail).or_insert_with(|| {
-            trace
-                .operator_shapes
-                .get(detail as usize)
-                .map_or_else(Vec::new, |shape| extents(trace.strings.get(shape.dims)))
-        });
+        read.entry(detail).or_insert_with(|| case.extents_at(detail));
     }
     let mut forms: FxHashMap<&'static str, (Form, Places)> = FxHashMap::default();
     for process in all.chunk_by(|one, next| one.process == next.process) {
@@ -170,6 +165,7 @@ const SURE: f64 = 0.85;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operator_calls::extents;
 
     /// What the patterns find at the first of some calls: each a name, the sizes of its arrays and its other arguments.
     fn forms(calls: &[(&str, &str, &str)]) -> String {

@@ -151,6 +151,13 @@ impl<'a> Case<'a> {
         self.analysis.get()
     }
 
+    /// The extents of each argument of an operator, by the `detail` of its event; none where they were not recorded.
+    pub(crate) fn extents_at(&self, detail: u32) -> Vec<Vec<i64>> {
+        let trace = self.trace();
+        let shape = trace.operator_shapes.get(detail as usize).filter(|_| detail != NONE);
+        shape.map_or_else(Vec::new, |shape| extents(trace.strings.get(shape.dims)))
+    }
+
     /// Rows of the breakdown with `part` of what the calls at `positions` have of them.
     pub(crate) fn claim_of_calls(&self, positions: impl IntoIterator<Item = usize>, part: f64) -> Vec<(usize, f32)> {
         let calls = self.operator_calls();

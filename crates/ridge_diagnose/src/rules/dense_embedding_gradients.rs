@@ -3,11 +3,11 @@
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::operator_calls::{NEEDS, OperatorCall, extents};
+use crate::operator_calls::{NEEDS, OperatorCall};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::{EventRow, NONE};
+use ridge_trace::EventRow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) static RULE: Rule = Rule {
@@ -49,7 +49,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     // What adds to such a gradient, clears it, or steps by it has the sizes of the table.
     let mut known: FxHashMap<u32, bool> = FxHashMap::default();
     let mut is_of_table = |detail: u32| {
-        *known.entry(detail).or_insert_with(|| sizes(case, detail).iter().any(|size| is_table(size, &tables)))
+        *known.entry(detail).or_insert_with(|| case.extents_at(detail).iter().any(|size| is_table(size, &tables)))
     };
     let of_gradients: FxHashSet<usize> = gradients.iter().copied().collect();
     let is_update = |call: &OperatorCall| {
@@ -96,10 +96,10 @@ fn table_of(case: &Case<'_>, call: &OperatorCall) -> Option<((i64, i64), i64)> {
     let names = ["aten::embedding_dense_backward", "aten::_embedding_bag_dense_backward"];
     let is_gradient = |row: &u32| names.contains(&trace.name(*row as usize));
     let gradient = call.rows().find(is_gradient)?;
-    let read = sizes(case, trace.events.detail[gradient as usize]).get(1)?.iter().product::<i64>();
+    let read = case.extents_at(trace.events.detail[gradient as usize]).get(1)?.iter().product::<i64>();
     // What is made inside of it is the array of the table's size.
     let inside = call.rows().filter(|row| *row > gradient);
-    let tables = inside.flat_map(|row| sizes(case, trace.events.detail[row as usize]));
+    let tables = inside.flat_map(|row| case.extents_at(trace.events.detail[row as usize]));
     let table = tables.filter(|size| size.len() == 2).map(|size| (size[0], size[1])).max()?;
     let is_large = table.0.saturating_mul(table.1) >= SMALLEST_TABLE;
     (is_large && read > 0 && table.0 / read >= ROWS_FOR_ONE).then_some((table, read))
@@ -111,11 +111,4 @@ fn is_table(size: &[i64], tables: &FxHashMap<(i64, i64), i64>) -> bool {
 
 fn is_lookup(case: &Case<'_>, call: &OperatorCall) -> bool {
     ["aten::embedding", "aten::embedding_bag"].contains(&case.trace().strings.get(call.name))
-}
-
-/// The sizes of the arguments that are arrays, in their order.
-fn sizes(case: &Case<'_>, detail: u32) -> Vec<Vec<i64>> {
-    let trace = case.trace();
-    let Some(shape) = trace.operator_shapes.get(detail as usize).filter(|_| detail != NONE) else { return Vec::new() };
-    extents(trace.strings.get(shape.dims))
 }

@@ -3,14 +3,15 @@
 use crate::case::{Case, Framework};
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
-use crate::operator_calls::{NEEDS, OperatorCall, extents};
+use crate::operator_calls::NEEDS;
 use crate::programs::{Program, programs};
 use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{percent, short};
 use ridge_hlo::InstructionId;
 use ridge_table::{Basis, Quantity, Unit};
-use ridge_trace::{NONE, ZeroMatrix};
+use ridge_trace::ZeroMatrix;
+use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "mostly-zeros",
@@ -84,24 +85,20 @@ type Held = (Vec<(usize, f32)>, Option<Place>);
 /// Products of PyTorch's operators whose arguments have the matrix's extents, and the gradients of them.
 fn of_operators(case: &Case<'_>, matrix: &ZeroMatrix) -> Option<Held> {
     let all = &case.operator_calls().calls;
-    let positions = (0..all.len()).filter(|at| multiplies(case, &all[*at], matrix));
+    let mut known: FxHashMap<u32, bool> = FxHashMap::default();
+    let mut has_it = |detail: u32| {
+        *known.entry(detail).or_insert_with(|| case.extents_at(detail).iter().any(|sizes| is_of(sizes, matrix)))
+    };
+    let trace = case.trace();
+    let mut multiplies = |row: u32| is_product(trace.name(row as usize)) && has_it(trace.events.detail[row as usize]);
+    let positions = (0..all.len()).filter(|at| all[*at].rows().any(&mut multiplies));
     let claim = case.claim_of_calls(positions, 1.0);
     let place = matrix.place.as_ref().map(|place| case.place_of_python(place));
     (!claim.is_empty()).then_some((claim, place))
 }
 
-fn multiplies(case: &Case<'_>, call: &OperatorCall, matrix: &ZeroMatrix) -> bool {
-    let trace = case.trace();
-    let is_product = |row: &u32| {
-        let name = trace.name(*row as usize).strip_prefix("aten::");
-        name.is_some_and(|name| PRODUCTS.contains(&name))
-    };
-    let has_it = |row: u32| {
-        let detail = trace.events.detail[row as usize];
-        let shape = trace.operator_shapes.get(detail as usize).filter(|_| detail != NONE);
-        shape.is_some_and(|shape| extents(trace.strings.get(shape.dims)).iter().any(|sizes| is_of(sizes, matrix)))
-    };
-    call.rows().filter(is_product).any(has_it)
+fn is_product(name: &str) -> bool {
+    name.strip_prefix("aten::").is_some_and(|name| PRODUCTS.contains(&name))
 }
 
 /// Whether `sizes` are those of the matrix or of its transpose, with extents of 1 around them or not.

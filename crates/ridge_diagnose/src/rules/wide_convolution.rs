@@ -3,11 +3,11 @@
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::operator_calls::{NEEDS, extents};
+use crate::operator_calls::NEEDS;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_table::Subject;
-use ridge_trace::{EventRow, NONE};
+use ridge_trace::EventRow;
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -71,9 +71,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// The window of a convolution whose second argument is the weights, where it is wide and reads few channels.
 fn window_of(case: &Case<'_>, detail: u32) -> Option<(i64, i64)> {
-    let trace = case.trace();
-    let shape = trace.operator_shapes.get(detail as usize).filter(|_| detail != NONE)?;
-    let sizes = extents(trace.strings.get(shape.dims));
+    let sizes = case.extents_at(detail);
     let [_, channels, rows, columns] = sizes.get(1)?[..] else { return None };
     (channels <= FEW_CHANNELS && rows >= WIDE && columns >= WIDE).then_some((rows, columns))
 }
