@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 
 /// Findings that hold less of the time are only shown on request.
 const WORTH_MENDING: f64 = 0.03;
+/// The same on processors, whose programs pay as much for what nobody would change: cores are shared, and small work is host work.
+const WORTH_MENDING_ON_PROCESSORS: f64 = 0.10;
 /// A finding is a symptom where a cause has at least this part of its claim.
 const SYMPTOM: f64 = 0.5;
 /// Causes that are replayed together: those that hold most.
@@ -95,6 +97,8 @@ pub struct Diagnosis {
     pub outcomes: Vec<Outcome>,
     /// The part of the devices' time that all causes worth mending hold together, 0 to 1.
     pub held_share: f64,
+    /// The least part of the time that is worth mending, 0 to 1.
+    pub worth_mending: f64,
     /// What mending all of them would save together, where a replay or their parts of the time can tell.
     pub together: Option<Saving>,
     /// The time that was judged.
@@ -164,6 +168,7 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         findings: in_order(case, findings),
         outcomes,
         held_share,
+        worth_mending: least_worth(case),
         together: joint,
         frame: case.analyzed().clone(),
         life: *case.analysis.get::<Life>(),
@@ -212,6 +217,11 @@ fn mark(case: &Case<'_>, finding: &mut Finding) {
     }
 }
 
+/// The least part of the time that is worth mending.
+fn least_worth(case: &Case<'_>) -> f64 {
+    if case.is_on_processors() { WORTH_MENDING_ON_PROCESSORS } else { WORTH_MENDING }
+}
+
 /// What a finding holds of the time, and so how much it matters.
 fn level(case: &Case<'_>, finding: &mut Finding) {
     let within = case.share_of(finding.claim.iter().copied());
@@ -221,7 +231,7 @@ fn level(case: &Case<'_>, finding: &mut Finding) {
     // On a busy machine, hand-overs between threads wait for a CPU, and the device for them.
     let is_contended = finding.is_of_host && finding.beside_ns == 0 && case.is_on_processors();
     let gives_back = if is_contended { gives_back - case.known.cpu_waited } else { gives_back };
-    let holds = !finding.is_information && gives_back >= WORTH_MENDING;
+    let holds = !finding.is_information && gives_back >= least_worth(case);
     finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
 }
 

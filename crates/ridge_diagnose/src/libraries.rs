@@ -126,6 +126,14 @@ pub(crate) static PARTS: &[Part] = &[
         source: "https://jax-md.readthedocs.io/en/main/jax_md.partition.html",
     },
     Part {
+        signs: &[Frame("tinygp/solvers/direct.py", ""), Frame("tinygp/kernels/base.py", ""), Frame("tinygp/kernels/stationary.py", "")],
+        pass: Any,
+        does: "goes to a Gaussian process with a dense covariance matrix (`tinygp`'s `DirectSolver`)",
+        why: "the matrix of all pairs of points is built and factorized (Cholesky) in every evaluation, and the work grows with the cube of the points",
+        help: "for one-dimensional sorted inputs such as time series use `tinygp.kernels.quasisep` (`Matern32`, `SHO`, …), whose solver takes time in proportion to the points; otherwise use inducing points or fewer points",
+        source: "https://tinygp.readthedocs.io/en/stable/api/kernels.quasisep.html",
+    },
+    Part {
         signs: &[Frame("brax/generalized/", "")],
         pass: Any,
         does: "goes to simulating in generalized coordinates (Brax's `generalized` backend)",

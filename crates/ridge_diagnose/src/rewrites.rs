@@ -20,6 +20,7 @@ mod convolved;
 mod derivatives;
 mod diagonal;
 mod discarded;
+mod drawn;
 mod factored;
 mod hoist;
 mod lengths;
@@ -75,6 +76,7 @@ pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f6
         derivatives::find(&site),
         diagonal::find(&site),
         discarded::find(&site),
+        drawn::find(&site),
         positions::find(&site),
         log_sum::find(&site),
         lengths::find(&site),

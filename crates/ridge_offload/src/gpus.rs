@@ -199,8 +199,8 @@ pub fn unmeasured() -> Vec<Unmeasured> {
                 sheet.cores.value * (1536.0 / f64::from(kernel.block)).floor().max(1.0),
             )),
         };
-        let gpu =
-            LaunchGpu { cores: sheet.cores.value, clock_hz: sheet.clock_mhz.value * 1e6, memory_bytes_per_s: memory };
+        let clock_hz = sheet.clock_mhz.as_ref()?.value * 1e6;
+        let gpu = LaunchGpu { cores: sheet.cores.value, clock_hz, memory_bytes_per_s: memory };
         let predicted = launch_time(work, gpu, LaunchWidth::NONE);
         Some(Unmeasured { name: &kernel.name, on: &sheet.name, measured_s: us * 1e-6, predicted })
     };

@@ -38,8 +38,8 @@ fn is_made_like(sheet: &DeviceSheet, device: &Device) -> bool {
     };
     let vendor = device.vendor.as_deref().is_none_or(|vendor| vendor.eq_ignore_ascii_case(&sheet.vendor));
     let memory = memory as f64 / (sheet.memory_gib.value * 1_073_741_824.0);
-    let clock = device.clock_khz.is_none_or(|khz| {
-        let ratio = khz as f64 / 1e3 / sheet.clock_mhz.value;
+    let clock = device.clock_khz.zip(sheet.clock_mhz.as_ref()).is_none_or(|(khz, clock)| {
+        let ratio = khz as f64 / 1e3 / clock.value;
         (ratio - 1.0).abs() <= CLOCK_TOLERANCE
     });
     let same = cores as f64 == sheet.cores.value && version == sheet.compute_capability;

@@ -52,10 +52,10 @@ pub struct DeviceSheet {
     pub architecture: String,
     /// Compute capability or architecture version, major and minor.
     pub compute_capability: (u32, u32),
-    /// Streaming multiprocessors or compute units.
+    /// Streaming multiprocessors, compute units or, of a TPU, TensorCores.
     pub cores: Figure,
-    /// Highest core clock, MHz.
-    pub clock_mhz: Figure,
+    /// Highest core clock, MHz, where it is published.
+    pub clock_mhz: Option<Figure>,
     /// Memory size, GiB.
     pub memory_gib: Figure,
     /// Design power, watts.
@@ -81,7 +81,7 @@ impl DeviceSheet {
             architecture: reader.text("architecture")?,
             compute_capability: reader.version("compute_capability")?,
             cores: reader.figure("cores")?,
-            clock_mhz: reader.figure("clock_mhz")?,
+            clock_mhz: reader.optional_figure("clock_mhz")?,
             memory_gib: reader.figure("memory_gib")?,
             tdp_watts: reader.optional_figure("tdp_watts")?,
             peer_gb_per_s: reader.optional_figure("peer_gb_per_s")?,
@@ -147,9 +147,11 @@ impl Reader<'_> {
         entries.push(ceiling(Limit::Memory, self.figure("memory_gb_per_s")?, GIGA));
         let cache = self.optional_figure("cache_gb_per_s")?;
         entries.extend(cache.map(|figure| ceiling(Limit::Cache, figure, GIGA)));
-        let link = self.link()?;
-        entries.push(ceiling(Limit::HostToDevice, link.clone(), 1.0));
-        entries.push(ceiling(Limit::DeviceToHost, link, 1.0));
+        if self.table.contains_key("pcie") {
+            let link = self.link()?;
+            entries.push(ceiling(Limit::HostToDevice, link.clone(), 1.0));
+            entries.push(ceiling(Limit::DeviceToHost, link, 1.0));
+        }
         Ok(entries)
     }
 
@@ -222,7 +224,7 @@ mod tests {
         let sheet = DeviceSheet::parse(SHEET).expect("a whole sheet");
         let bf16 = sheet.ceilings.get(Limit::Rate(NumberType::Bf16, ComputeUnit::Matrix)).expect("it is there");
         assert_eq!((bf16.value, bf16.basis, bf16.source.as_str()), (1.5e12, Basis::Sheet, "Maker's data sheet"));
-        let link = sheet.ceilings.value(Limit::HostToDevice).expect("every sheet has a link");
+        let link = sheet.ceilings.value(Limit::HostToDevice).expect("the sheet has a link");
         assert!((link - 31.508e9).abs() < 1e7, "{link}");
         assert_eq!((sheet.compute_capability, sheet.cores.value), ((1, 2), 4.0));
     }

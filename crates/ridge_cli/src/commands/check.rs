@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Diagnose bottlenecks: location, cause, fix and predicted saving
 ///
 /// First checks the quality of the capture. Each rule then finds a problem, finds none, or reports why it can't decide.
-/// Causes of at least 3% of the step are shown, largest first; `--all` shows the rest. See docs/check.md for the basis of
+/// Causes of at least 3% of the step (10% on CPUs) are shown, largest first; `--all` shows the rest. See docs/check.md for the basis of
 /// savings and their accuracy.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]

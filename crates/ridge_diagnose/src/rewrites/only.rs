@@ -35,8 +35,7 @@ pub(super) fn only_for(
                 iterated.push(inner);
                 let inside = site.instruction(inner).called.iter().flat_map(|called| reached(site.module, *called));
                 iterated.extend(inside.flat_map(|inside| site.module.computation(inside).instruction_ids()));
-                let start = site.instruction(inner).operands.first().map(|start| site.instruction(*start));
-                open.extend(start.iter().flat_map(|start| &start.operands).map(|id| site.flow.source(*id)));
+                open.extend(site.starts_of_loop(inner));
             }
             continue;
         }

@@ -42,8 +42,10 @@ fn rewrite(site: &Site<'_, '_>, around: Option<InstructionId>, ids: &[Instructio
     let wholes: Vec<InstructionId> =
         ids.iter().filter_map(|id| Some(site.flow.source(*site.instruction(*id).operands.first()?))).collect();
     let positions = (site.elements(*wholes.first()?) / site.elements(id).max(1.0)).round();
+    // What an inner loop computed is no state.
     let is_of_state = |whole: &InstructionId| {
-        matches!(&*site.instruction(*whole).opcode, "get-tuple-element" | "parameter" | "constant")
+        let of_tuple = site.instruction(*whole).opcode == "get-tuple-element" && site.loop_of(*whole).is_none();
+        of_tuple || matches!(&*site.instruction(*whole).opcode, "parameter" | "constant")
     };
     let is_elsewhere = |whole: &InstructionId| is_of_state(whole) || site.flow.loop_around(*whole) != around;
     if positions < FEWEST || wholes.iter().any(is_elsewhere) {
@@ -124,6 +126,10 @@ fn sequence(
             return None;
         }
         let instruction = site.instruction(at);
+        if let Some(inner) = site.loop_of(at) {
+            open.extend(site.starts_of_loop(inner));
+            continue;
+        }
         let is_here = instruction.computation == root.computation;
         let nexts: &[InstructionId] = match (&*instruction.opcode, around) {
             ("get-tuple-element", Some(_)) if is_here => {

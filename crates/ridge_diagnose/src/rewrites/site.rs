@@ -153,6 +153,12 @@ impl<'a> Site<'a, '_> {
         all.filter(|id| self.loop_of(*id) == Some(around) && self.flow.source(*id) == *id).collect()
     }
 
+    /// What the elements of a loop's first state are made by.
+    pub(super) fn starts_of_loop(&self, around: InstructionId) -> impl Iterator<Item = InstructionId> + '_ {
+        let start = self.instruction(around).operands.first().map(|start| self.instruction(*start));
+        start.into_iter().flat_map(|start| &start.operands).map(|id| self.flow.source(*id))
+    }
+
     /// The products of matrices that ran.
     pub(crate) fn products(&self) -> Vec<Product> {
         self.module.instruction_ids().filter(|id| self.ran(*id).is_some()).filter_map(|id| self.product(id)).collect()

@@ -24,7 +24,7 @@ pub fn headline(check: &Check) -> String {
     let held = Nanos((found.held_share * unit_ns as f64) as i64);
     parts.push(match causes {
         0 if found.state == State::CannotJudge => "no verdict".to_owned(),
-        0 => "no findings of 3% or more".to_owned(),
+        0 => format!("no findings of {:.0}% or more", 100.0 * found.worth_mending),
         // A request for memory that failed takes no time.
         causes if held.0 == 0 => counted(causes as u64, "finding", "findings"),
         1 => format!("1 finding accounts for {held}"),

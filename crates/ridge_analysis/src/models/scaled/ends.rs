@@ -160,7 +160,7 @@ impl Pair {
             let exact = roofs.and_then(AtRoofs::arithmetic).map(|ratio| (ratio, ratio));
             return exact.or_else(|| self.arithmetic(category, name));
         }
-        let clocks = self.from.clock_mhz.value / self.to.clock_mhz.value;
+        let clocks = self.from.clock_mhz.as_ref()?.value / self.to.clock_mhz.as_ref()?.value;
         let both = clocks * self.from.cores.value / self.to.cores.value;
         Some((both, both))
     }

@@ -9,7 +9,7 @@ use ridgeline::Level;
 pub(super) enum FailOn {
     /// Lost work and failures
     Error,
-    /// Causes of at least 3% of the step
+    /// Causes of at least 3% of the step (10% on CPUs)
     Warning,
     /// Every finding
     Info,
