@@ -39,6 +39,7 @@ def main() -> None:
     parser.add_argument("--ridgeline", default=str(ROOT / "target" / "debug" / "ridgeline"))
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", action="append", help="programs whose name begins so")
+    parser.add_argument("--longer", type=int, default=1, help="how many times as many steps each program takes")
     parser.add_argument("options", nargs="*", help="options of `ridgeline record`")
     options = parser.parse_args()
     # What loads the program's modules for the first time reads them from the disk.
@@ -47,7 +48,9 @@ def main() -> None:
     for name, arguments in PROGRAMS.items():
         if options.only and not any(name.startswith(only) for only in options.only):
             continue
-        command = [options.python, str(ROOT / "suites" / "torch" / f"{name.split()[0]}.py"), *arguments]
+        steps, *others = arguments[1:]
+        command = [options.python, str(ROOT / "suites" / "torch" / f"{name.split()[0]}.py")]
+        command += ["--steps", str(int(steps) * options.longer), *others]
         plain, recorded, said = [], [], []
         for _ in range(options.runs):
             plain.append(_cost(command))

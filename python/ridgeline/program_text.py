@@ -6,8 +6,9 @@ import ast
 import functools
 import inspect
 import linecache
+import sys
 from collections.abc import Iterator
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 #: Letters of a file beyond which its text is not parsed.
@@ -18,6 +19,40 @@ ARRAYS, COMPILED = ("ArrayImpl", "PRNGKeyArray"), "PjitFunction"
 
 #: Where a module of PyTorch has what its attributes name.
 _KEPT = ("_parameters", "_buffers", "_modules")
+
+
+#: Functions by whose names code may read its own variables, or hand out the dictionary that Python keeps of them.
+_READERS = frozenset({"locals", "vars", "dir", "eval", "exec", "f_locals"})
+
+#: Code whose variables somebody else reads.
+_shared: set[CodeType] = set()
+
+
+def variables_of(frame: FrameType) -> dict[str, Any] | None:
+    """The variables of a function that another thread is running; None where they can't be read without harm.
+
+    Before Python 3.13, `f_locals` writes them into a dictionary of the frame. The values that this replaces may be the last of their
+    kind, and to end an array of JAX lets other threads run: if the frame's thread leaves the function in that moment, Python
+    reads memory that is no frame any more, and the program crashes. So the dictionary is emptied again after each look.
+    """
+    code = frame.f_code
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        return frame.f_locals  # A module's own variables, which nothing is written to.
+    if sys.version_info >= (3, 13):
+        return dict(frame.f_locals)
+    if code in _shared or not _READERS.isdisjoint(code.co_names):
+        return None
+    # Python takes the dictionary from those just freed, and so collects no garbage meanwhile.
+    spare: dict[str, Any] | None = {}
+    spare = None
+    kept = frame.f_locals
+    found = dict(kept)
+    # The frame, `kept` and the argument.
+    if sys.getrefcount(kept) > 3:
+        _shared.add(code)
+    else:
+        kept.clear()
+    return found
 
 
 @functools.cache

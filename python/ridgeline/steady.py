@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
-from .program_text import COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
+from .program_text import COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of, variables_of
 
 #: Calls of one function of the program that are followed, and arrays of one argument.
 _MOST_SITES, _MOST_LEAVES = 64, 256
@@ -81,8 +81,8 @@ class SteadyArguments:
             if sites is None:
                 sites = self._sites[id(code)] = self._read(code)
             # A debugger may write the copies of local variables back that are made here.
-            if sites and frame.f_trace is None:
-                names = frame.f_locals
+            names = variables_of(frame) if sites and frame.f_trace is None else None
+            if names is not None:
                 for site in sites:
                     self._look_at(site, names, frame.f_globals)
 

@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from .own_files import path_of
-from .program_text import ARRAYS, COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
+from .program_text import ARRAYS, COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of, variables_of
 
 #: Numbers that a matrix must have, in its last two extents each and in all: products with smaller ones are cheap.
 _LEAST_EXTENT, _LEAST_NUMBERS = 64, 1 << 16
@@ -94,8 +94,10 @@ class ZeroMatrices:
             code = self._code(frame.f_code)
             if not code.places or code.looks >= _MOST_LOOKS or frame.f_trace is not None:
                 continue
+            names = variables_of(frame)
+            if names is None:
+                continue
             code.looks += 1
-            names = frame.f_locals
             for place in code.places:
                 self._look_at(place, names, frame.f_globals)
 
