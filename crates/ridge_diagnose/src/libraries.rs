@@ -134,6 +134,28 @@ pub(crate) static PARTS: &[Part] = &[
         source: "https://tinygp.readthedocs.io/en/stable/api/kernels.quasisep.html",
     },
     Part {
+        signs: &[Frame("jax_md/partition.py", "")],
+        pass: Any,
+        does: "goes to building and updating neighbor lists (`jax_md.partition.neighbor_list`)",
+        why: "a list is rebuilt as soon as a particle has moved by half of `dr_threshold`, so without that skin around the cutoff it is rebuilt in every step",
+        help: "give a skin (`dr_threshold` of 10 to 30% of the cutoff), so that many steps share a list; don't call `allocate` in the loop",
+        source: "https://jax-md.readthedocs.io/en/main/jax_md.partition.html",
+    },
+    Part {
+        signs: &[
+            Frame("numpyro/infer/hmc_util.py", ""),
+            Frame("numpyro/infer/hmc.py", ""),
+            Frame("blackjax/mcmc/nuts.py", ""),
+            Frame("blackjax/mcmc/trajectory.py", ""),
+            Frame("blackjax/mcmc/integrators.py", ""),
+        ],
+        pass: Any,
+        does: "goes to the leapfrog steps of NUTS or HMC, each of which evaluates the gradient of the model",
+        why: "a draw takes up to 2 to the power of the tree depth steps, many where parameters are correlated or of unlike scale, and vectorized chains wait for the longest tree",
+        help: "look at the number of steps of each draw (`extra_fields=(\"num_steps\",)`): if they are many, use `dense_mass=True`, center and scale the inputs, or reparametrize the model (non-centered); otherwise make the model's gradient cheaper, or lower `max_tree_depth`",
+        source: "https://num.pyro.ai/en/stable/mcmc.html",
+    },
+    Part {
         signs: &[Frame("brax/generalized/", "")],
         pass: Any,
         does: "goes to simulating in generalized coordinates (Brax's `generalized` backend)",

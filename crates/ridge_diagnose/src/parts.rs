@@ -49,7 +49,7 @@ const CONVERTING_IN: [&str; 3] =
 /// Where JAX takes the numbers of a list one by one, and where Python collects the garbage that so many objects call for.
 const WALKING_IN: [&str; 3] = ["jax/_src/dtypes.py", "jax/_src/tree_util.py", "_xla_gc_callback"];
 /// Fewer looks than this may be chance.
-const FEWEST_WALKS: u64 = 4;
+const FEWEST_INSIDE: u64 = 4;
 /// What reads or waits.
 const READING: [&str; 12] = [
     "open",
@@ -175,13 +175,18 @@ impl Case<'_> {
 
     /// Whether converting was mostly a walk over Python objects: JAX asks an array for its type once, and a list for that of each number.
     pub(crate) fn walks_lists(&self) -> bool {
-        let claim = self.idle_while(HostPart::Converting);
+        self.is_often_in(HostPart::Converting, &WALKING_IN)
+    }
+
+    /// Whether a third or more of what the host did as `wanted` was in one of `functions`.
+    pub(crate) fn is_often_in(&self, wanted: HostPart, functions: &[&str]) -> bool {
+        let claim = self.idle_while(wanted);
         let text = |id| self.trace().strings.get(id);
-        let is_walk = |stack: &PythonStack| WALKING_IN.iter().any(|inside| text(stack.innermost).contains(inside));
-        let converts = |stack: &PythonStack| self.part_of(stack) == Some(HostPart::Converting);
-        let all: u64 = self.looks_in(&claim, converts).values().sum();
-        let walks: u64 = self.looks_in(&claim, |stack| converts(stack) && is_walk(stack)).values().sum();
-        walks >= FEWEST_WALKS && walks * 3 > all
+        let is_in = |stack: &PythonStack| functions.iter().any(|inside| text(stack.innermost).contains(inside));
+        let does = |stack: &PythonStack| self.part_of(stack) == Some(wanted);
+        let all: u64 = self.looks_in(&claim, does).values().sum();
+        let found: u64 = self.looks_in(&claim, |stack| does(stack) && is_in(stack)).values().sum();
+        found >= FEWEST_INSIDE && found * 3 > all
     }
 
     /// The part of row `at` of the breakdown in which the program's Python waited for a device, 0 to 1.

@@ -78,6 +78,7 @@ rules! {
     lanes_wait
     runs_to_limit
     solver_steps
+    no_warm_start
     factorized_again
     frozen_work
     mostly_zeros

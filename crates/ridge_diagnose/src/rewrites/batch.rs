@@ -21,9 +21,13 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         site.module.computation(body).instruction_ids().filter(|id| site.program.ran.contains_key(id)).collect();
     let inside = reached(site.module, body);
     let all = || inside.iter().flat_map(|inside| site.module.computation(*inside).instruction_ids());
-    // Branches of a batch are all computed, and loops of unequal lengths wait for the longest.
+    // Branches of a batch are all computed, loops of unequal lengths wait for the longest, and what devices exchange in each
+    // iteration has a form of its own.
     let is_uneven = |id: InstructionId| {
         let instruction = site.instruction(id);
+        if instruction.opcode.is_collective() {
+            return true;
+        }
         instruction.opcode.class() == OpcodeClass::Runs
             && instruction.opcode != "call"
             && (instruction.opcode != "while" || instruction.known_trip_count().is_none())

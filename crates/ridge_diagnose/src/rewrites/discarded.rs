@@ -130,37 +130,45 @@ impl Condition<'_, '_, '_> {
             let instruction = self.site.instruction(at);
             match &*instruction.opcode {
                 "constant" => {}
-                "get-tuple-element" if counter.is_none_or(|known| known == at) && self.counts(at) => counter = Some(at),
+                "get-tuple-element" if counter.is_none_or(|known| known == at) && self.next_of(at).is_some() => {
+                    counter = Some(at);
+                }
                 opcode if is_known(opcode) => open.extend(self.site.flow.inputs(at)),
                 _ => return None,
             }
         }
         let counter = counter?;
-        let mut taken = 0;
-        for count in 0..COUNTS {
+        let next = self.next_of(counter)?;
+        let (mut taken, mut count) = (0, self.first_of(counter).unwrap_or(0));
+        let mut seen = FxHashSet::default();
+        for _ in 0..COUNTS {
             let mut values = FxHashMap::from_iter([(counter, count)]);
             taken += i64::from(self.value(id, &mut values)? != 0);
+            seen.insert(count);
+            count = self.value(next, &mut values)?;
         }
-        Some(taken as f64 / COUNTS as f64)
+        // What stays as it is counts nothing.
+        (seen.len() > 1).then_some(taken as f64 / COUNTS as f64)
     }
 
-    /// Whether an element of the loop's state is one more in each iteration.
-    fn counts(&self, id: InstructionId) -> bool {
+    /// The next value of a whole number of the loop's state, or of an array of them that go through the same.
+    fn next_of(&self, id: InstructionId) -> Option<InstructionId> {
         let (site, module) = (self.site, self.site.module);
-        let next = || {
-            let index = usize::try_from(site.instruction(id).tuple_index?).ok()?;
-            let body = module.computation(*module.instruction(self.around).called.first()?);
-            let root = module.instruction(body.root?);
-            let next = site.flow.source(*root.operands.get(index).filter(|_| root.opcode == "tuple")?);
-            let adds = site.instruction(next);
-            let [one, other] = adds.operands[..] else { return None };
-            let by = site.constant(other).or_else(|| site.constant(one));
-            let is_own = |at: InstructionId| {
-                site.instruction(site.flow.source(at)).tuple_index == site.instruction(id).tuple_index
-            };
-            Some(adds.opcode == "add" && by == Some(1.0) && (is_own(one) || is_own(other)))
-        };
-        site.number(id).is_integer() && next().unwrap_or(false)
+        let instruction = site.instruction(id);
+        let of = site.instruction(*instruction.operands.first()?);
+        let index = usize::try_from(instruction.tuple_index?).ok()?;
+        let body = module.computation(*module.instruction(self.around).called.first()?);
+        let root = module.instruction(body.root?);
+        let is_of_state = of.opcode == "parameter" && instruction.computation == root.computation;
+        let next = site.flow.source(*root.operands.get(index).filter(|_| root.opcode == "tuple")?);
+        (is_of_state && site.number(id).is_integer()).then_some(next)
+    }
+
+    /// The value that an element of the loop's state begins with, where that is a constant.
+    fn first_of(&self, id: InstructionId) -> Option<i64> {
+        let index = usize::try_from(self.site.instruction(id).tuple_index?).ok()?;
+        let first = self.site.starts_of_loop(self.around).nth(index)?;
+        self.site.constant(first).map(|first| first as i64)
     }
 
     /// What a whole number comes to where the counter has the value that is known.

@@ -64,6 +64,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
             .fact("the capture doesn't show how much the iteration counts differ: return the count of each problem from the loop and compare them")
             .why("`vmap` of a `while_loop` runs every lane until all of them finish, and discards the results of lanes that have already finished")
             .help("if a few lanes need many more iterations than most: run a few iterations for all, gather the unfinished lanes and continue with only those, or sort the problems by expected length and run them in groups")
+            .claims(program.claim(&ran, 1.0))
             .information(),
     )
 }
@@ -98,6 +99,7 @@ fn padded(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
             .fact("the capture doesn't show how much of the batch is padding: compare the sum of the mask with its size")
             .why("the loop runs one step for every position of the padded arrays, and discards the new state wherever the mask is off")
             .help("if much of the batch is padding: sort or bucket the members by length, and pad each batch to the smallest of a few fixed lengths that fits; each length compiles once")
+            .claims(program.claim(&ran, 1.0))
             .information(),
     )
 }

@@ -39,6 +39,8 @@ const MOST_OF_CALLS: f64 = 0.5;
 const FUSED_AWAY: f32 = 0.5;
 /// What Python does between two operators at most, nanoseconds: functions of `jax.numpy` check and convert their arguments in it.
 const MOST_BETWEEN_NS: i64 = 500_000;
+/// Dispatches for each array that Python iterates over, from which on its elements are what the loop is about.
+const MANY_EACH: u64 = 10;
 /// Calls whose lines are looked at.
 const MOST_LOOKED_AT: usize = 4096;
 /// Programs of so few names may be functions of one's own that are called like a primitive.
@@ -73,10 +75,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         calls.by_primitive.iter().map(|(name, count)| (*count, case.trace().strings.get(*name))).collect();
     named.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     let names: Vec<&str> = named.iter().filter_map(|(_, name)| called(name)).collect();
+    // Python's loop over an array of JAX has it unstacked.
+    let unstacked: u64 = named.iter().filter(|(_, name)| matches!(called(name), Some("unstack" | "_unstack"))).map(|(count, _)| count).sum();
+    let is_apart = unstacked >= FEWEST_OF_NAME && calls.rows.len() as u64 >= MANY_EACH * unstacked;
     let finding = Finding::new(format!(
-        "{} of the calls dispatch single primitives, and the device waits {} of the time for the next dispatch; `jax.jit` would compile them into one program",
+        "{} of the calls dispatch single primitives, and the device waits {} of the time for the next dispatch; {}",
         percent(part),
         percent(case.share(ns)),
+        if is_apart {
+            "a Python loop takes arrays apart element by element, and each element is an array on the device, compared and fetched by itself"
+        } else {
+            "`jax.jit` would compile them into one program"
+        },
     ))
     .at(calls.rows.first().and_then(|row| case.line_of_row(*row)))
     .seen(seen.as_ref())
@@ -84,7 +94,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .number("dispatches of single primitives", Quantity::new(eager as f64, Unit::Count, Basis::Counted))
     .fact(format!("most often {}", list(&names, 4)))
     .why("outside `jax.jit`, every operator and `jax.numpy` function is a separate compiled program dispatched from Python")
-    .help("apply `jax.jit` to the enclosing function, and replace its Python loop with `jax.lax.fori_loop` or `scan`")
+    .help(if is_apart {
+        "fetch the arrays once before the loop, as NumPy arrays or Python numbers: `labels, scores = jax.device_get((labels, scores))`, or `labels.tolist()`; then loop over those, or compute on whole arrays under `jax.jit`"
+    } else {
+        "apply `jax.jit` to the enclosing function, and replace its Python loop with `jax.lax.fori_loop` or `scan`"
+    })
     .claims(waits)
     .claims(alone);
     let finding = match alone_ns {

@@ -19,16 +19,25 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Causes(find),
 };
 
+/// Where Python unpacks what it reads.
+const UNPACKING_IN: [&str; 5] = ["zipfile", "gzip.py", "lzma.py", "bz2.py", "_compression.py"];
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let unpacks = case.is_often_in(HostPart::Reading, &UNPACKING_IN);
+    let does = if unpacks { "reads and decompresses files" } else { "reads or sleeps" };
     Ok(case
         .finding_of_part(
             HostPart::Reading,
-            |share| format!("the device waits {} of the time while the program reads or sleeps", percent(share)),
+            |share| format!("the device waits {} of the time while the program {does}", percent(share)),
         )
         .map(|finding| {
             finding
                 .why("the thread that launches device work also waits for input data, so host and device take turns")
-                .help("prefetch: read the next piece in a thread or a prefetching loader while the device works on the current one")
+                .help(if unpacks {
+                    "read each array once and keep it in memory: an `.npz` archive of `numpy.load` reads and decompresses an array again each time it is indexed, so take `data = dict(numpy.load(path))` before the loop; store what is too large uncompressed (`numpy.save`, `mmap_mode=\"r\"`)"
+                } else {
+                    "prefetch: read the next piece in a thread or a prefetching loader while the device works on the current one"
+                })
         })
         .into_iter()
         .collect())

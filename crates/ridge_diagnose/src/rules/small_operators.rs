@@ -39,6 +39,9 @@ const FEWEST_LOOKS: usize = 50;
 const LEAST_LOOKS: f64 = 0.40;
 /// Looks that found an array being taken apart.
 const FEWEST_APART: u64 = 3;
+/// Layers that are given batches of one, and the part of all layers, from which on those are what to say.
+const FEWEST_SINGLE: usize = 50;
+const NEARLY_ALL: f64 = 0.9;
 /// Calls that read one number back, from which on those are what to say.
 const MOST_ITEMS: f64 = 0.10;
 
@@ -87,6 +90,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         format!("{} of the time goes to a Python loop over the elements of arrays, one by one; a vectorized form would suffice", percent(share))
     } else if reads {
         format!("{} of the time goes to small operators called one by one, many of them `.item()`", percent(share))
+    } else if has_single_examples(case, all) {
+        format!(
+            "{} of the time goes to the overhead of small operators on one example at a time; a batch of many examples would suffice",
+            percent(share)
+        )
     } else {
         format!("{} of the time goes to the overhead of calling small operators one by one", percent(share))
     };
@@ -110,6 +118,20 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .help(if reads { ITEMS } else { SMALL })
             .information(),
     ])
+}
+
+/// Whether nearly all layers are given batches of one.
+fn has_single_examples(case: &Case<'_>, all: &[OperatorCall]) -> bool {
+    let is_layer = |name: &str| matches!(name, "aten::linear" | "aten::conv1d" | "aten::conv2d" | "aten::conv3d" | "aten::batch_norm" | "aten::layer_norm");
+    let layers = all.iter().filter(|call| is_layer(case.trace().strings.get(call.name)));
+    let (mut count, mut single) = (0_usize, 0_usize);
+    for call in layers {
+        let sizes = case.extents_at(call.detail);
+        let Some(input) = sizes.first().filter(|input| input.len() > 1) else { continue };
+        count += 1;
+        single += usize::from(input.first() == Some(&1));
+    }
+    single >= FEWEST_SINGLE && single as f64 >= NEARLY_ALL * count as f64
 }
 
 /// A loop that makes so many calls that little of it could be recorded: looks at the program's Python go on in between.
