@@ -53,7 +53,10 @@ class TraceBudget:
         self._share = most / (1.0 + most)
         self._began = began
         self._spent_s = 0.0
-        self._cost_per_byte = costs.per_held_byte_s
+        # Until a part was written, what is held costs what is known: the event, its place in the file, and packing that.
+        written = costs.bytes_per_event * costs.held_per_written
+        of_event = costs.per_event_s + costs.bytes_per_event * costs.per_packed_byte_s + written * costs.per_held_byte_s
+        self._cost_per_byte = of_event / written
         self._contention = Contention()
         self._windows = 0
         self._ended: float | None = None

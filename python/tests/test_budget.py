@@ -52,6 +52,16 @@ def test_a_capture_ends_when_writing_it_would_cost_more_than_there_is(memory: Me
     assert not spent.is_used_up(60.0), "a program that ran for a minute may pay more"
 
 
+def test_what_is_packed_after_the_program_is_paid_for_from_the_beginning(memory: Memory) -> None:
+    costs = EventCosts(per_event_s=0.0, bytes_per_event=100, held_per_written=1.0, per_held_byte_s=1e-8)
+    packed = EventCosts(per_event_s=1e-6, bytes_per_event=100, held_per_written=1.0, per_held_byte_s=1e-8, per_packed_byte_s=1e-8)
+    memory.grow(events=0)
+    written, also_packed = begun(0.2, costs), begun(0.2, packed)
+    memory.grow(events=50 * MEGABYTE)
+    assert not written.is_used_up(3.6)
+    assert also_packed.is_used_up(3.6), "an event costs as much again to happen and to pack as to write"
+
+
 def test_a_machine_that_others_use_writes_less(memory: Memory) -> None:
     spent = begun(0.2)
     memory.grow(events=30 * MEGABYTE)

@@ -27,6 +27,8 @@ pub(crate) enum HostPart {
     Drawing,
     /// Objects of Python are copied with all that they hold.
     Copying,
+    /// Another thread of the program is waited for.
+    Waiting,
 }
 
 /// What joins arrays of the host.
@@ -118,6 +120,14 @@ const WRITING_IN: [&str; 16] = [
     "shutil.py",
     "gzip.py",
     "safetensors/",
+];
+/// What waits for another thread of the program.
+const WAITING_IN: [&str; 5] = [
+    "threading.py:Condition.wait",
+    "threading.py:Event.wait",
+    "threading.py:Thread.join",
+    "threading.py:Thread._wait_for_tstate_lock",
+    "queue.py:Queue.get",
 ];
 /// Packages that draw.
 const DRAWING_IN: [&str; 4] = ["matplotlib/", "seaborn/", "plotly/", "bokeh/"];
@@ -269,6 +279,7 @@ fn part(call: &str, calls: &str, innermost: &str) -> Option<HostPart> {
         () if READING.contains(&call) || READING_IN.iter().any(|inside| calls.contains(inside)) => {
             Some(HostPart::Reading)
         }
+        () if WAITING_IN.iter().any(|inside| innermost.contains(inside)) => Some(HostPart::Waiting),
         () if FETCHING.contains(&call) => None,
         () if COMPUTING.iter().any(is_of) => Some(HostPart::Computing),
         () => None,
@@ -290,6 +301,7 @@ mod tests {
         for (call, calls, innermost, expected) in [
             ("np.percentile", "numpy/lib/f.py:percentile", "numpy/lib/f.py:_quantile", Some(HostPart::Computing)),
             ("numpy.concatenate", "", "", Some(HostPart::Joining)),
+            ("pending.result", "concurrent/futures/_base.py:Future.result", "threading.py:Condition.wait", Some(HostPart::Waiting)),
             ("numpy.asarray", "", "", None),
             ("jnp.asarray", "jax/_src/numpy/array_constructors.py:asarray", "jax/_src/compiler.py:compile", None),
             (

@@ -40,5 +40,19 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
                 })
         })
         .into_iter()
+        .chain(waits_for_thread(case))
         .collect())
+}
+
+/// What the other thread does is not looked at: it may be all that can be done.
+fn waits_for_thread(case: &Case<'_>) -> Option<Finding> {
+    let message = |share| format!("the device waits {} of the time while the program waits for another of its threads", percent(share));
+    let finding = case.finding_of_part(HostPart::Waiting, message)?;
+    Some(
+        finding
+            .why("a thread that prepares the next input is slower than the device")
+            .help("find out what that thread waits for: if it computes in Python, use processes, because threads of Python take turns; if it reads, read larger pieces, or several at once")
+            .unknown_amount()
+            .information(),
+    )
 }
