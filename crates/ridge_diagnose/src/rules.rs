@@ -88,6 +88,7 @@ rules! {
     tiny_operations
     small_operators
     wide_convolution
+    strided_gather
     narrow_reduction
     layout_copies
     gather_scatter_bound

@@ -29,11 +29,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(found.map(|(waits, finding)| explained(case, &waits, finding)).collect())
 }
 
+/// Where host and device are the same cores, a program that reads each step's result pays for what else it does on the host: less is
+/// seldom avoidable.
+const LEAST_ON_PROCESSORS: f64 = 0.30;
+
 fn explained(case: &Case<'_>, waits: &Waits<'_>, finding: Finding) -> Finding {
     let finding = finding
         .why("the host queues nothing while it waits, so the device has no work when the call returns")
         .help(advice(case.framework()));
     let finding = case.unless_steered(finding);
+    let share = case.share_of(finding.claim.iter().copied());
+    let may_be_wanted = case.is_on_processors() && share < LEAST_ON_PROCESSORS;
+    let finding = if may_be_wanted { finding.information() } else { finding };
     match waits.all.first().and_then(|wait| case.operator_around(wait.row)) {
         Some(operator) => finding.fact(format!("called by `{}`", short(operator))),
         None => finding,

@@ -86,7 +86,7 @@ fn find(case: &Case<'_>, claimed: &[(usize, f32)]) -> Vec<Finding> {
     vec![
         finding
             .why("the devices are busy, and no known cause accounts for this time")
-            .help("start with the first operation: `ridgeline roofline` shows the limit of each operation, and `ridgeline stats --by line` its source line; look at kernels far from their roof with a hardware profiler")
+            .help("start with the first operation: `ridgeline roofline` shows the limit of each operation, and `ridgeline stats --by source` its source line; look at kernels far from their roof with a hardware profiler")
             .information(),
     ]
 }

@@ -1,0 +1,114 @@
+//! PyTorch gathers rows of an array that lie across memory: each number of a row is in a cache line of its own.
+
+use crate::case::{Case, Framework};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::operator_calls::{NEEDS, extents};
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_table::Subject;
+use ridge_trace::{EventRow, NONE};
+use rustc_hash::FxHashMap;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "strided-gather",
+    group: Group::Compute,
+    summary: "Gathered rows are scattered over memory",
+    document: include_str!("strided_gather.md"),
+    asks: &[Question::Device],
+    explains: &["kernel-hotspot", "gather-scatter-bound"],
+    needs: NEEDS,
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time another layout is not worth a word.
+const LEAST: f64 = 0.20;
+/// Numbers that a row has and that lie apart, from which on they have a cache line each.
+const LONG_ROW: i64 = 8;
+const FAR_APART: i64 = 16;
+/// Numbers of a table that no cache holds.
+const LARGE: i64 = 1 << 20;
+/// Numbers of four bytes in a cache line of 64.
+const IN_A_LINE: f64 = 16.0;
+/// What is left, at most, of the time when rows are read as they lie.
+const MOST_LEFT: f64 = 0.6;
+
+/// A table and how it lies: numbers of a row, and how far apart they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Table {
+    row: i64,
+    apart: i64,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    if case.framework() != Framework::Torch || case.trace().operator_shapes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = &case.operator_calls().calls;
+    let mut known: FxHashMap<u32, Option<Table>> = FxHashMap::default();
+    let mut found: Vec<usize> = Vec::new();
+    let mut widest: Option<Table> = None;
+    for (at, call) in all.iter().enumerate().filter(|(_, call)| !call.is_backward && call.detail != NONE) {
+        if !gathers(case.trace().strings.get(call.name)) {
+            continue;
+        }
+        if let Some(table) = *known.entry(call.detail).or_insert_with(|| table_of(case, call.detail)) {
+            found.push(at);
+            widest = widest.into_iter().chain([table]).max_by_key(|table| table.row);
+        }
+    }
+    let claim = case.claim_of_calls(found.iter().copied(), 1.0);
+    let share = case.share_of(claim.iter().copied());
+    let (Some(table), Some(first)) = (widest.filter(|_| share >= LEAST), found.first().map(|at| all[*at].row)) else {
+        return Ok(Vec::new());
+    };
+    let seen = case.seen_during(found.iter().map(|at| all[*at].row));
+    let left = 1.0 / (table.row as f64).min(IN_A_LINE);
+    let finding = Finding::new(format!(
+        "{} of the time gathers rows of a transposed array: the {} numbers of a row lie {} apart in memory, each in a cache line of its own; a row-major (contiguous) layout would suffice",
+        percent(share),
+        table.row,
+        table.apart,
+    ))
+    .at(case.line_of_row(first))
+    .about(EventRow::known(first).map(Subject::Event))
+    .seen(seen.as_ref())
+    .number("gathers from such an array", case.count_per_unit(found.len() as u64))
+    .why("memory is read in whole cache lines (64 bytes), so a number that is read alone costs as much as 16 that lie side by side")
+    .help("store the array as its rows are read: `torch.stack(columns, dim=1)` instead of `torch.stack(columns).T`, or call `.contiguous()` once, before the loop")
+    .claims(claim)
+    .priced(share * (1.0 - MOST_LEFT), share * (1.0 - left));
+    Ok(vec![finding])
+}
+
+/// Whether an operator picks rows of its first argument.
+fn gathers(name: &str) -> bool {
+    matches!(name.strip_prefix("aten::"), Some("index" | "index_select" | "embedding" | "gather" | "take_along_dim"))
+}
+
+/// The table that a gather reads, where its rows lie across memory.
+fn table_of(case: &Case<'_>, detail: u32) -> Option<Table> {
+    let trace = case.trace();
+    let shape = trace.operator_shapes.get(detail as usize)?;
+    let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(trace.strings.get(text)));
+    across(dims.first()?, strides.first()?)
+}
+
+fn across(dims: &[i64], strides: &[i64]) -> Option<Table> {
+    let ([rows, row], [_, apart]) = (dims, strides) else { return None };
+    let is_large = rows.saturating_mul(*row) >= LARGE;
+    (is_large && *row >= LONG_ROW && *apart >= FAR_APART).then_some(Table { row: *row, apart: *apart })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_lie_across_memory() {
+        assert_eq!(across(&[100_000, 160], &[1, 100_000]), Some(Table { row: 160, apart: 100_000 }));
+        assert_eq!(across(&[100_000, 160], &[160, 1]), None);
+        assert_eq!(across(&[1000, 16], &[1, 1000]), None, "a cache holds it");
+        assert_eq!(across(&[100_000], &[1]), None);
+    }
+}
