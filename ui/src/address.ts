@@ -60,6 +60,9 @@ export function keepSelection(next: Selection | undefined): void {
   keep({ a: next?.from, b: next?.to, tracks: next?.tracks === undefined ? undefined : rangesOf(next.tracks), step: next?.step, where: next?.where });
 }
 
+/** The address of what is shown, behind the page's own. */
+export const currentPlace = () => addressOf(place.value.view, place.value.params);
+
 function write(): void {
   waiting = undefined;
   history.replaceState(null, "", addressOf(place.value.view, place.value.params));
@@ -82,6 +85,18 @@ export function takeToken(): string {
     place.value = read(rest);
   }
   return recall("ridgeline-token") ?? "";
+}
+
+/** Goes to where a report opens, unless its address names a place. */
+export function openAt(where: string): void {
+  if (where === "" || location.hash.length > 2) return;
+  history.replaceState(null, "", `#/${where}`);
+  place.value = read(location.hash);
+}
+
+/** Moves the address to the path at which the browser's cookie counts. */
+export function moveTo(path: string): void {
+  history.replaceState(null, "", `${path}${location.hash}`);
 }
 
 export function remember(name: string, value: string): void {
