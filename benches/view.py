@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -75,7 +76,10 @@ def measure(ridgeline: Path, capture: Path) -> None:
             with urlopen(asked) as answer:
                 return answer.read()
 
-        timeline = json.loads(get("timeline"))
+        # As the page does: what every view needs, and the timeline beside it.
+        with ThreadPoolExecutor(2) as asking:
+            _, timeline = asking.map(get, ("capture", "timeline"))
+        timeline = json.loads(timeline)
         tracks = [track for group in timeline["groups"] for track in group["tracks"]]
         widest = max(0, math.ceil(math.log2(max(1, timeline["span_ns"]) / COLUMNS)))
         get("tiles?want=" + ",".join(f"{track['id']}/{widest}/0" for track in tracks[:SCREEN]))

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { HOSTILE } from "../../mock/capture.mjs";
+import { serve } from "../../mock/server.mjs";
 import { downloaded, open, settled, shown, until, visit } from "./browser.mjs";
 import { accessible, fits, harmless, SAVES, shows, VIEWS } from "./checks.mjs";
 
@@ -107,6 +108,25 @@ export const TESTS = [
     await page.locator(".node text", { hasText: "inner.1" }).waitFor({ state: "detached" });
     assert.deepEqual(wrong, []);
     await close();
+  }],
+  ["graph: of many modules those with most time are listed, and any other is found by its name", async ({ browser }) => {
+    const many = await serve({ modules: 3000 });
+    const { page, wrong, close } = await shown(browser, many.address, "#/graph");
+    const list = page.getByLabel("Module", { exact: true });
+    assert.equal(await list.locator("option").count(), 1000);
+    await page.getByText("1,000 listed of 3,000, those with the most device time").waitFor();
+    await page.getByLabel("Find modules").fill("jit_f2999");
+    await page.keyboard.press("Enter");
+    await until(page, () => document.querySelectorAll("select[aria-label='Module'] option").length === 2);
+    await list.selectOption("jit_f2999");
+    await page.waitForURL(/module=jit_f2999/);
+    await page.reload();
+    await list.waitFor();
+    assert.equal(await list.inputValue(), "jit_f2999");
+    await accessible(page, "graph of many modules");
+    assert.deepEqual(wrong, []);
+    await close();
+    many.close();
   }],
   ["overview: a cause leads to its evidence in the timeline and in a table, and to its line", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/overview");

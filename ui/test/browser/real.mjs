@@ -39,7 +39,7 @@ function captures(given) {
 /** Whether this binary has the command at all: a build without the page has not. */
 export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
 
-export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...overviews(at), ...lanes(at), ...paths(at), ...copied(at), ...lines(at), ...handed(at), ...tables(at), ...compared(at), ...reports(at)]);
+export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...overviews(at), ...lanes(at), ...paths(at), ...copied(at), ...lines(at), ...unlined(at), ...handed(at), ...tables(at), ...compared(at), ...reports(at)]);
 
 /** What the overview of a capture without a timeline must say, what it must not, and views that are not offered. */
 const OVERVIEWS = [
@@ -173,6 +173,9 @@ const copied = ({ ridgeline }) => [["real: a copied address opens in another tab
 
 /** A capture, a kernel in it by its name, its line, and why that is known. */
 const LINED = [
+  ["fixtures/real/xplane/mi300_gemm.xplane.pb", "kind=kernel name~wrapped_broadcast", /generate_gemm_trace\.py:34 /, /measured: recorded by the compiler with the operation/],
+  ["fixtures/real/xplane/mi300_conv_08.xplane.pb", "kind=kernel name~loop_transpose_fusion", /generate_conv_trace\.py:23 /, /inferred: moved because it is read in another layout there/],
+  ["fixtures/real/kineto/mi300_sglang_decode_hipgraph.json.gz", "kind=kernel name~elementwise_kernel", /[\w/]+\.py:\d+ /, /measured: the Python functions that were running at its launch/],
 ];
 
 const lines = ({ ridgeline }) => LINED.map(([capture, kernel, line, reason]) => [`real: a kernel of ${basename(capture)} names its line, its stack and how they are known`, async ({ browser }) => {
@@ -190,7 +193,8 @@ const lines = ({ ridgeline }) => LINED.map(([capture, kernel, line, reason]) => 
     assert.match((await field("Line").innerText()).replaceAll(/\s+/g, " "), line);
     assert.match(await field("Line").innerText(), reason);
     assert.ok((await field("Stack").locator("li").count()) > 0, "no stack");
-    // The line leads to its source.
+    // The line leads to its source, as the stack's do.
+    assert.ok((await field("Stack").getByRole("link").count()) > 0, "lines of the stack lead nowhere");
     await field("Line").getByRole("link").click();
     await page.waitForURL(/#\/source\?.*line=\d+/);
     await page.locator("tr.wanted").waitFor();
@@ -200,6 +204,24 @@ const lines = ({ ridgeline }) => LINED.map(([capture, kernel, line, reason]) => 
     await stop();
   }
 }]);
+
+const unlined = ({ ridgeline }) => [[`real: a kernel of ${basename(LANES)} whose line nothing tells says so`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + LANES);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + LANES);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    await visit(page, "#/timeline");
+    await page.getByLabel("Find events").fill("kind=kernel");
+    await page.keyboard.press("Enter");
+    await page.locator(".panel .pairs").getByText(/Not known: the capture has neither the Python functions/).waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]];
 
 const handed = ({ ridgeline }) => [["real: a report opens where it was told, with the sums of the selection, markers and notes", async ({ browser }) => {
   if (ridgeline === undefined || !hasView(ridgeline)) return "this ridgeline has no `report`";

@@ -11,6 +11,7 @@ import { EventsLike } from "./like";
 import { fieldsOf, Pairs } from "./pairs";
 import { chosen, clear, critical, details, failed, find, gap, goTo, goToHit, hits, listed, lookAround, mark, markers, putOut, range } from "./state";
 import { CopyTable } from "../../parts/copy-table";
+import type { Details } from "../../source/types";
 import { RangeDetails } from "./range";
 
 export function Panel() {
@@ -57,7 +58,7 @@ function EventDetails() {
         <button type="button" onClick={() => void copy(now.name, "name.txt")}>Copy its name</button>
         {found !== undefined && <CopyTable name="event" title="Copy all" rows={() => fieldsOf(found)} />}
       </div>
-      {found === undefined ? <p class="awaited">Reading …</p> : <Pairs found={found} skip={["name", "start_ns", "duration_ns", "row", "track_id", ...("track_name" in found ? ["track"] : [])]} />}
+      {found === undefined ? <p class="awaited">Reading …</p> : <Pairs found={withLine(found)} skip={["name", "start_ns", "duration_ns", "row", "track_id", ...("track_name" in found ? ["track"] : [])]} />}
       {found !== undefined && <EventsLike key={now.row} row={now.row} ns={now.end - now.start} />}
     </>
   );
@@ -85,6 +86,14 @@ function GapDetails() {
     </>
   );
 }
+
+/** Work of a device whose line nothing tells says why. */
+function withLine(found: Details): Details {
+  if ("source" in found || !WORK.has(String(found["kind"]))) return found;
+  return { ...found, source: "Not known: the capture has neither the Python functions around its launch nor its line in a compiled program" };
+}
+
+const WORK = new Set(["kernel", "device operation"]);
 
 /** What a search found, each a click away. */
 function HitList() {
