@@ -142,7 +142,7 @@ function Busy({ side }: { side: Side }) {
   return (
     <>
       <p>{owner === "device" && side.side === "device" ? "Busy" : "In all"} <b>{time(side.busy_ns)}</b> <span class="quiet">{side.busy.length === 1 ? `(${share(side.busy[0]?.share ?? 0)} of the range)` : `on ${plural(side.busy.length, owner)}, overlaps of one ${owner} once`}</span>, {plural(side.events, "event")}.</p>
-      {side.busy.length > 1 && <CopyTable name="busy" rows={() => [["name", "busy_ns", "share"], ...side.busy.map((one) => [one.name, one.busy_ns, one.share])]} />}
+      {side.busy.length > 1 && <CopyTable name="busy" title="Copy busy times" rows={() => [["name", "busy_ns", "share"], ...side.busy.map((one) => [one.name, one.busy_ns, one.share])]} />}
       {side.busy.length > 1 && (
         <ul class="busy">
           {[...side.busy].sort((one, other) => other.busy_ns - one.busy_ns).slice(0, most).map((one, at) => <li key={at}><span class="name" title={visible(one.name)}>{visible(one.name)}</span><Meter share={one.share} /><span class="n">{share(one.share)}</span></li>)}
