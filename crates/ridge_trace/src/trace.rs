@@ -108,7 +108,10 @@ impl Trace {
                 launches[track.process as usize] = u64::MAX;
             }
         }
-        for track in self.tracks.iter().filter(|track| launches[track.process as usize] < u64::MAX).collect::<Vec<_>>() {
+        for track in &self.tracks {
+            if launches[track.process as usize] == u64::MAX {
+                continue;
+            }
             let rows = kinds(track).iter().zip(track.rows.clone());
             let found = rows.filter(|(kind, row)| self.launches_a_kernel(**kind, *row)).count();
             launches[track.process as usize] += found as u64;

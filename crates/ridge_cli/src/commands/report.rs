@@ -54,7 +54,7 @@ Examples:
   ridgeline report run/                                  report.html
   ridgeline report run/ -o solver.html --redact          to share
   ridgeline report run/ --max-size 3MB                   small enough for email
-  ridgeline report run/ --at '#/timeline?marks=90000:late'  with markers, from the address of `ridgeline view`
+  ridgeline report run/ --at '#/timeline?a=0&b=9000'     open at a selection; --at takes markers too
   ridgeline report run/ --views overview,findings,operations,roofline";
 
 /// Runs the command.
