@@ -39,6 +39,8 @@ export function go(to: string, params: Record<string, string | number | undefine
 export const arrivals = signal(0);
 
 let waiting: number | undefined;
+/** The address as it was last read or written: another one means that somebody goes elsewhere, of which the browser tells later. */
+let known = location.hash;
 
 /** Changes parameters of the view that is shown, without a new entry in the history; `undefined` removes one. */
 export function keep(changes: Record<string, string | number | undefined>): void {
@@ -65,13 +67,20 @@ export const currentPlace = () => addressOf(place.value.view, place.value.params
 
 function write(): void {
   waiting = undefined;
-  history.replaceState(null, "", addressOf(place.value.view, place.value.params));
+  if (location.hash !== known) return;
+  replace(addressOf(place.value.view, place.value.params));
+}
+
+function replace(address: string): void {
+  history.replaceState(null, "", address);
+  known = location.hash;
 }
 
 window.addEventListener("hashchange", () => {
   window.clearTimeout(waiting);
   waiting = undefined;
-  place.value = read(location.hash);
+  known = location.hash;
+  place.value = read(known);
   arrivals.value += 1;
 });
 
@@ -81,7 +90,7 @@ export function takeToken(): string {
   if (found?.[1] !== undefined) {
     remember("ridgeline-token", found[1]);
     const rest = location.hash.replace(/[&?]?token=[^&]+/, "").replace(/^#?&?/, "#");
-    history.replaceState(null, "", rest === "#" ? location.pathname : rest);
+    replace(rest === "#" ? location.pathname : rest);
     place.value = read(rest);
   }
   return recall("ridgeline-token") ?? "";
@@ -90,13 +99,13 @@ export function takeToken(): string {
 /** Goes to where a report opens, unless its address names a place. */
 export function openAt(where: string): void {
   if (where === "" || location.hash.length > 2) return;
-  history.replaceState(null, "", `#/${where}`);
+  replace(`#/${where}`);
   place.value = read(location.hash);
 }
 
 /** Moves the address to the path at which the browser's cookie counts. */
 export function moveTo(path: string): void {
-  history.replaceState(null, "", `${path}${location.hash}`);
+  replace(`${path}${location.hash}`);
 }
 
 export function remember(name: string, value: string): void {

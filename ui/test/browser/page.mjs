@@ -57,6 +57,25 @@ export const TESTS = [
     assert.deepEqual(wrong, []);
     await close();
   }]),
+  ["who goes elsewhere right after a view changed its address arrives there", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/timeline");
+    await page.locator(".tl-box").focus();
+    await page.keyboard.press("w");
+    // The view's own change of the address waits; it must not come between a link and the browser's word of it, which may be late.
+    await page.evaluate(() => {
+      const later = (event) => {
+        event.stopImmediatePropagation();
+        window.removeEventListener("hashchange", later, true);
+        setTimeout(() => window.dispatchEvent(new HashChangeEvent("hashchange")), 600);
+      };
+      window.addEventListener("hashchange", later, true);
+      location.hash = "#/overview";
+    });
+    await page.locator(".cause").first().waitFor();
+    assert.match(page.url(), /#\/overview$/);
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
   ["the token leaves the address, and a page without it says what to do", async ({ browser, address }) => {
     const { page, close } = await open(browser, address);
     await settled(page);
