@@ -1,9 +1,11 @@
 """How soon `ridgeline view` can draw a capture: from the command to the tiles of the first screen, then tiles at random.
 
-    python3 benches/view.py CAPTURE [--ridgeline PATH] [--rounds N] [--xprof PYTHON]
+    python3 benches/view.py CAPTURE [--ridgeline PATH] [--rounds N] [--ask ADDRESS …] [--xprof PYTHON]
 
 The server is a fresh process on a file that is in the page cache. Drawing in the browser is not in these times:
-`node ui/test/browser/measure.mjs ADDRESS` measures that. With a Python that has XProf (`pip install xprof`), what its trace
+`node ui/test/browser/first.mjs CAPTURE` measures the first picture, `node ui/test/browser/measure.mjs ADDRESS` those that
+follow. Each --ask is another address, as docs/web-api.md lists them, which is timed with the memory that the server took
+at most until then. With a Python that has XProf (`pip install xprof`), what its trace
 viewer answers first and after zooming in is timed beside it, in a fresh process and an empty folder.
 """
 
@@ -20,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -50,15 +54,16 @@ def main() -> None:
     parser.add_argument("capture", type=Path)
     parser.add_argument("--ridgeline", type=Path, default=ROOT / "target" / "release" / "ridgeline")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--ask", metavar="ADDRESS", action="append", default=[], help="such as table/stats/op or hlo/modules")
     parser.add_argument("--xprof", metavar="PYTHON", help="an interpreter that has xprof")
     arguments = parser.parse_args()
     for _ in range(arguments.rounds):
-        measure(arguments.ridgeline, arguments.capture)
+        measure(arguments.ridgeline, arguments.capture, arguments.ask)
         if arguments.xprof:
             measure_xprof(arguments.xprof, arguments.capture)
 
 
-def measure(ridgeline: Path, capture: Path) -> None:
+def measure(ridgeline: Path, capture: Path, more: list[str]) -> None:
     """Serves `capture`, asks as the page does, and prints the times."""
     begun = time.monotonic()
     command = [str(ridgeline), "view", str(capture), "--no-open"]
@@ -75,7 +80,10 @@ def measure(ridgeline: Path, capture: Path) -> None:
             with urlopen(asked) as answer:
                 return answer.read()
 
-        timeline = json.loads(get("timeline"))
+        # As the page does: what every view needs, and the timeline beside it.
+        with ThreadPoolExecutor(2) as asking:
+            _, timeline = asking.map(get, ("capture", "timeline"))
+        timeline = json.loads(timeline)
         tracks = [track for group in timeline["groups"] for track in group["tracks"]]
         widest = max(0, math.ceil(math.log2(max(1, timeline["span_ns"]) / COLUMNS)))
         get("tiles?want=" + ",".join(f"{track['id']}/{widest}/0" for track in tracks[:SCREEN]))
@@ -88,14 +96,29 @@ def measure(ridgeline: Path, capture: Path) -> None:
             asked = time.monotonic()
             get(f"tile/{track['id']}/{level}/{index}")
             times.append((time.monotonic() - asked) * 1e3)
-        peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{server.pid}/status").read_text())
+        peak = peak_of(server.pid)
+        asked = [answered(path, get, server.pid) for path in more]
         server.send_signal(signal.SIGINT)
     times.sort()
     print(
         f"address {served:.2f} s, tiles of the first screen {drawable:.2f} s; "
         f"tiles at random: median {times[len(times) // 2]:.1f} ms, p95 {times[len(times) * 95 // 100]:.1f} ms; "
-        f"peak memory {int(peak[1]) / 1000 if peak else 0:.0f} MB"
+        f"peak memory {peak:.0f} MB"
     )
+    print("".join(f"  {said}\n" for said in asked), end="")
+
+
+def answered(path: str, get: Callable[[str], bytes], pid: int) -> str:
+    """What the answer to an address took."""
+    begun = time.monotonic()
+    size = len(get(path))
+    return f"{path}: {(time.monotonic() - begun) * 1e3:.0f} ms, {size / 1e3:.0f} kB; peak memory {peak_of(pid):.0f} MB"
+
+
+def peak_of(pid: int) -> float:
+    """The most memory that a process took so far, megabytes."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1000 if found else 0
 
 
 def measure_xprof(python: str, capture: Path) -> None:

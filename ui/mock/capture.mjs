@@ -170,7 +170,7 @@ function beside(all, category, query, [first, second], change = (event) => event
 const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
 
 /** Answers of a capture by path and parameters; `undefined` where there is none. */
-export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } = {}) {
+export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2, modules: modulesOf = 1 } = {}) {
   const all = tracks(count, per, span);
   const byRow = new Map(all.flatMap((track) => track.events.map((event) => [event.row, { ...event, track: track.id }])));
   const place = (event) => ({ row: event.row, start_ns: event.start, duration_ns: event.duration, track: byRow.get(event.row).track });
@@ -207,7 +207,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
         ridgeline: "0.0.0-mock", title: `solver ${HOSTILE}`, files: [{ name: "rank0.xplane.pb", format: "xplane" }], span_ns: span,
         lost: [{ severity: "lost", text: `3 events of ${HOSTILE} could not be read` }, { severity: "info", text: "launches of 12 kernels are outside" }],
         overview: [{ title: "Overview", facts: [fact("wall_ns", "Wall time", span, "ns"), fact("busy_ns", "Any device busy", span * 0.6, "ns", 0.6), fact("idle_compile_ns", "Idle, compiling", span * 0.1, "ns", 0.1), fact("idle_other_ns", "Idle, other", span * 0.3, "ns", 0.3)] }, { title: "GPU:0", facts: [fact("busy_ns", "Busy", span * 0.6, "ns", 0.6)] }],
-        topics: [{ id: "stats", title: "Time", views: [{ id: "op", title: "op", about: "HLO operation" }, { id: "kernel", title: "kernel", about: "Kernel" }] }, { id: "memory", title: "Memory", views: [{ id: "module", title: "module", about: "Planned by module" }] }, { id: "idle", title: "Idle", views: [{ id: "host", title: "host", about: "host activity during idle time" }] }, { id: "transfers", title: "Transfers", views: [{ id: "direction", title: "direction", about: "direction" }, { id: "size", title: "size", about: "size" }] }],
+        topics: [{ id: "stats", title: "Time", views: [{ id: "op", title: "op", about: "HLO operation" }, { id: "kernel", title: "kernel", about: "Kernel" }] }, { id: "roofline", title: "Roofline", views: [{ id: "op", title: "op", about: "HLO operation" }] }, { id: "memory", title: "Memory", views: [{ id: "module", title: "module", about: "Planned by module" }] }, { id: "idle", title: "Idle", views: [{ id: "host", title: "host", about: "host activity during idle time" }] }, { id: "transfers", title: "Transfers", views: [{ id: "direction", title: "direction", about: "direction" }, { id: "size", title: "size", about: "size" }] }],
         has: { hlo: true, steps: true, several_steps: true, roofline: true, collectives: true, memory: true, source: true, idle: true, transfers: true, offload: true, compare: true, scaling: true, query: true },
       };
       case "export": return Buffer.from("a trace");
@@ -288,7 +288,11 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
         const line = (number, share) => ({ line: number, text: `x = ${HOSTILE}`, function: "f", self_ns: 8e7 * share, inferred_ns: 0, share, inclusive_ns: 8e7 * share, events: 3, launches: 3, copies: 0, copy_ns: 0, idle_ns: 1e6, idle: [{ cause: "host late", activity: "python", ns: 1e6 }], flops: 3e9, bytes: 1e6, headroom: 2, bound: "memory", unknown_work_share: 0, findings: number === 4 ? [0] : [] });
         return { totals: { all_ns: 8e7 }, findings: [{ rule: "hot-line", level: "info", message: "one line takes 63% of the time" }], footnotes: [], files: [{ name: query.get("file"), text: isLost ? null : "ran", self_ns: 6e7, inferred_ns: 0, idle_ns: 0, lines: [line(4, 0.6), line(30, 0.1)].map((one) => (isLost ? { ...one, text: null } : one)), source: isLost ? null : Array.from({ length: 60 }, (_, n) => (n === 3 ? `y = ${HOSTILE}` : `    line ${n + 1}`)) }] };
       }
-      case "hlo/modules": return { modules: [{ module: "jit_step", instructions: 300, self_ns: 5e7 }] };
+      case "hlo/modules": {
+        const all = Array.from({ length: modulesOf }, (_, n) => ({ module: n === 0 ? "jit_step" : `jit_f${n}`, instructions: 300, self_ns: 5e7 / (n + 1) }));
+        const found = all.filter((one) => one.module.includes(query.get("find") ?? ""));
+        return { modules: found.slice(0, 1000), total: found.length };
+      }
       case "hlo/graph": return { module: "jit_step", nodes: Array.from({ length: 24 }, (_, id) => ({ id, name: id === 5 ? HOSTILE : `fusion.${id}`, opcode: "fusion", x: id % 4, y: Math.floor(id / 4), text: `%fusion.${id} = f32[8] fusion(%p)`, shape: "f32[8,128]", self_ns: id % 3 === 0 ? 1000 * id : null, distance: Math.abs(id - 9), subject: `op:${id}`, source: { file: "/home/somebody/solver.py", line: 4 }, scope: "jit(f)/while", inside: id === 9 ? [{ computation: "fused", root: "add.1" }] : [] })), edges: Array.from({ length: 20 }, (_, id) => [id, id + 4]), cut: true };
       case "hlo/inside": return query.get("op") !== "fusion.9" ? undefined : { module: "jit_step", op: "fusion.9", computation: "fused", cut: false, edges: [[0, 1]], nodes: [0, 1].map((n) => ({ id: n, name: `inner.${n}`, opcode: "add", x: n, y: n, text: "%inner", shape: "f32[8]", self_ns: null, inside: [] })) };
       case "hlo/text": return query.has("op") ? { module: "jit_step", op: query.get("op"), text: "%whole" } : { module: "jit_step", text: `HloModule jit_step\n\n${Array.from({ length: 10000 }, (_, n) => `  %fusion.${n} = f32[8] fusion(%p) ${HOSTILE}`).join("\n")}` };

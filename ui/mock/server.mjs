@@ -7,6 +7,7 @@ import { answers } from "./capture.mjs";
 
 const PAGE = new URL("../../crates/ridge_web/page/index.html", import.meta.url);
 export const TOKEN = "mock";
+const [PASS, PLACE] = ["pass", `/${"0123456789abcdef".repeat(2)}/`];
 
 /** Listens on `port`, any free one by default; says its address. `evals`: the page may be asked by `eval`. */
 export function serve({ port = 0, evals = false, ...size } = {}) {
@@ -20,16 +21,24 @@ export function serve({ port = 0, evals = false, ...size } = {}) {
   };
   const server = createServer((request, response) => {
     const url = new URL(request.url, "http://127.0.0.1");
+    const isAtPlace = url.pathname.startsWith(PLACE);
+    if (isAtPlace) url.pathname = url.pathname.slice(PLACE.length - 1);
     if (url.pathname === "/") {
       response.writeHead(200, { "content-type": "text/html; charset=utf-8", "content-security-policy": policy });
       return response.end(readFileSync(PAGE));
     }
+    const hasToken = request.headers.authorization === `Bearer ${TOKEN}`;
+    const hasCookie = isAtPlace && request.headers["ridgeline-page"] !== undefined && (request.headers.cookie ?? "").split("; ").includes(`ridgeline=${PASS}`);
+    if (url.pathname === "/api/v1/enter" && hasToken) {
+      response.writeHead(200, { "content-type": "application/json", "set-cookie": `ridgeline=${PASS}; Path=${PLACE}; HttpOnly; SameSite=Strict` });
+      return response.end(JSON.stringify({ place: PLACE }));
+    }
     const beside = /^\/api\/v1\/at\/1\//.test(url.pathname);
     if (beside) url.pathname = url.pathname.replace("/at/1/", "/");
     if (request.method === "POST") request.resume();
-    const found = url.pathname.startsWith("/api/v1/") && request.headers.authorization === `Bearer ${TOKEN}` ? answered(url.pathname.slice(8), url.searchParams, beside) : undefined;
+    const found = url.pathname.startsWith("/api/v1/") && (hasToken || hasCookie) ? answered(url.pathname.slice(8), url.searchParams, beside) : undefined;
     if (found === undefined) {
-      response.writeHead(request.headers.authorization !== `Bearer ${TOKEN}` ? 401 : 404, { "content-type": "application/json" });
+      response.writeHead(!hasToken && !hasCookie ? 401 : 404, { "content-type": "application/json" });
       return response.end(JSON.stringify({ error: "nothing is there" }));
     }
     if (typeof found.refused === "string" && Array.isArray(found.hints)) {

@@ -39,6 +39,8 @@ export function go(to: string, params: Record<string, string | number | undefine
 export const arrivals = signal(0);
 
 let waiting: number | undefined;
+/** The address as it was last read or written: another one means that somebody goes elsewhere, of which the browser tells later. */
+let known = location.hash;
 
 /** Changes parameters of the view that is shown, without a new entry in the history; `undefined` removes one. */
 export function keep(changes: Record<string, string | number | undefined>): void {
@@ -60,15 +62,25 @@ export function keepSelection(next: Selection | undefined): void {
   keep({ a: next?.from, b: next?.to, tracks: next?.tracks === undefined ? undefined : rangesOf(next.tracks), step: next?.step, where: next?.where });
 }
 
+/** The address of what is shown, behind the page's own. */
+export const currentPlace = () => addressOf(place.value.view, place.value.params);
+
 function write(): void {
   waiting = undefined;
-  history.replaceState(null, "", addressOf(place.value.view, place.value.params));
+  if (location.hash !== known) return;
+  replace(addressOf(place.value.view, place.value.params));
+}
+
+function replace(address: string): void {
+  history.replaceState(null, "", address);
+  known = location.hash;
 }
 
 window.addEventListener("hashchange", () => {
   window.clearTimeout(waiting);
   waiting = undefined;
-  place.value = read(location.hash);
+  known = location.hash;
+  place.value = read(known);
   arrivals.value += 1;
 });
 
@@ -78,10 +90,22 @@ export function takeToken(): string {
   if (found?.[1] !== undefined) {
     remember("ridgeline-token", found[1]);
     const rest = location.hash.replace(/[&?]?token=[^&]+/, "").replace(/^#?&?/, "#");
-    history.replaceState(null, "", rest === "#" ? location.pathname : rest);
+    replace(rest === "#" ? location.pathname : rest);
     place.value = read(rest);
   }
   return recall("ridgeline-token") ?? "";
+}
+
+/** Goes to where a report opens, unless its address names a place. */
+export function openAt(where: string): void {
+  if (where === "" || location.hash.length > 2) return;
+  replace(`#/${where}`);
+  place.value = read(location.hash);
+}
+
+/** Moves the address to the path at which the browser's cookie counts. */
+export function moveTo(path: string): void {
+  replace(`${path}${location.hash}`);
 }
 
 export function remember(name: string, value: string): void {

@@ -4,12 +4,11 @@ import "./style/base.css";
 import "./style/frame.css";
 import "./style/parts.css";
 import { render } from "preact";
-import { remember, takeToken } from "./address";
+import { moveTo, openAt, place, takeToken } from "./address";
 import { App } from "./app";
 import { capture, reason, useSource } from "./context";
 import { EmbeddedSource, HttpSource } from "./source/source";
 import type { Capture } from "./source/types";
-import { answerTabs, askTabs } from "./tabs";
 import { followTheme } from "./theme";
 import { numberOfCapture } from "./parts/open";
 import { watchTips } from "./parts/tip";
@@ -20,27 +19,23 @@ async function start(): Promise<void> {
   followTheme();
   watchTips();
   const data = document.getElementById("ridgeline-data");
-  const source = data === null ? await live(await token()) : await EmbeddedSource.unpack(data.textContent ?? "");
+  const source = data === null ? await live(takeToken()) : await EmbeddedSource.unpack(data.textContent ?? "");
   data?.remove();
+  if (source instanceof EmbeddedSource) openAt(source.opensAt);
   useSource(source);
+  // The timeline is made beside what every view needs.
+  if (place.value.view === "timeline") source.json("timeline").catch(() => undefined);
   capture.value = await source.json<Capture>("capture");
   document.title = `${capture.value.title} – Ridgeline`;
   render(<App />, root);
-}
-
-/** The token of the address, of this tab, or of another one: a copied address has none. */
-async function token(): Promise<string> {
-  const own = takeToken();
-  const found = own === "" ? await askTabs() : own;
-  if (own === "" && found !== "") remember("ridgeline-token", found);
-  answerTabs(found);
-  return found;
 }
 
 /** The capture that was looked at last; the first where that one is closed. */
 async function live(token: string): Promise<HttpSource> {
   const at = numberOfCapture();
   const source = new HttpSource(token, at);
+  // Where cookies are not allowed, this tab works by its token alone.
+  if (token !== "") await source.enter().then(moveTo).catch(() => undefined);
   if (at === 0) return source;
   return source.json("capture").then(() => source).catch(() => new HttpSource(token));
 }

@@ -170,7 +170,7 @@ impl Capture {
             true => Part::ALL.to_vec(),
             false => parts.iter().map(part).collect::<PyResult<_>>()?,
         };
-        let made = py.detach(|| report(&self.page, &ReportOptions { parts, most_bytes }));
+        let made = py.detach(|| report(&self.page, &ReportOptions { parts, most_bytes, opens_at: None }));
         let made = made.map_err(|refusal| bad_input(py, &refusal.message, &refusal.hints))?;
         Ok((made.html, made.left_out))
     }

@@ -100,17 +100,21 @@ impl Trace {
     ///
     /// Nothing is known of their devices: they were neither busy nor idle as far as the capture says.
     pub fn processes_without_device_activity(&self) -> Vec<(u32, u64)> {
+        let kinds = |track: &Track| &self.events.kind[track.rows.start as usize..track.rows.end as usize];
         let mut launches = vec![0_u64; self.processes.len()];
+        // One piece of work is enough to know that devices were recorded; then no name of a launch is looked at.
         for track in &self.tracks {
-            let kinds = &self.events.kind[track.rows.start as usize..track.rows.end as usize];
-            if kinds.iter().any(|kind| EventKind::from_byte_is_work(*kind)) {
-                // One piece of work is enough to know that devices were recorded.
+            if kinds(track).iter().any(|kind| EventKind::from_byte_is_work(*kind)) {
                 launches[track.process as usize] = u64::MAX;
+            }
+        }
+        for track in &self.tracks {
+            if launches[track.process as usize] == u64::MAX {
                 continue;
             }
-            let found = kinds.iter().zip(track.rows.clone()).filter(|(kind, row)| self.launches_a_kernel(**kind, *row));
-            let sum = &mut launches[track.process as usize];
-            *sum = sum.saturating_add(found.count() as u64);
+            let rows = kinds(track).iter().zip(track.rows.clone());
+            let found = rows.filter(|(kind, row)| self.launches_a_kernel(**kind, *row)).count();
+            launches[track.process as usize] += found as u64;
         }
         let counted = (0..).zip(launches);
         counted.filter(|(_, launches)| (1..u64::MAX).contains(launches)).collect()

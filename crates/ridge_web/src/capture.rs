@@ -19,11 +19,7 @@ pub(crate) fn capture(page: &Page) -> Value {
     let ((span, overview), info) = rayon::join(
         || rayon::join(|| page.timeline().span(), || session.overview()),
         // Command lines and environments are private by what they are, wherever they stand.
-        || {
-            // Asked for by the timeline as well.
-            session.over_time();
-            if page.is_redacted() { Vec::new() } else { session.info() }
-        },
+        || if page.is_redacted() { Vec::new() } else { session.info() },
     );
     let trace = session.trace();
     let path = (!page.hides_folders()).then(|| session.root().display().to_string());

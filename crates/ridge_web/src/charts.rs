@@ -5,7 +5,7 @@ use crate::page::Page;
 use crate::request::{Request, number};
 use crate::tables;
 use crate::timeline::COLUMNS;
-use ridgeline::trace::{EventKind, StringId};
+use ridgeline::trace::{DeviceRow, EventKind, StringId};
 use ridgeline::{Chart, ChartPoint, OverTime, View};
 use serde_json::{Value, json};
 
@@ -108,11 +108,11 @@ fn each_change(page: &Page, id: &str, from: i64, to: i64, mut see: impl FnMut(i6
         ["memory", at] => page.session().memory_samples(number("the allocator", at)?).ok_or_else(absent)?,
         ["queue", track] => {
             let of = OverTime::Queue(number("the track", track)?);
-            return over_time(page, None, of, from, to, see).ok_or_else(absent);
+            return over_time(page, 0, of, from, to, see).ok_or_else(absent);
         }
         ["rate", device, kind] => {
             let of = OverTime::Rate(EventKind::from_byte(number("the kind", kind)?));
-            return over_time(page, Some(number("the device", device)?), of, from, to, see).ok_or_else(absent);
+            return over_time(page, number("the device", device)?, of, from, to, see).ok_or_else(absent);
         }
         _ => return Err(absent()),
     };
@@ -131,17 +131,16 @@ fn each_change(page: &Page, id: &str, from: i64, to: i64, mut see: impl FnMut(i6
 
 fn over_time(
     page: &Page,
-    device: Option<u32>,
+    device: u32,
     of: OverTime,
     from: i64,
     to: i64,
     see: impl FnMut(i64, f64),
 ) -> Option<[f64; 2]> {
-    let mut lines = page.session().over_time().into_iter();
-    let found = lines.find(|line| line.of == of && device.is_none_or(|device| line.device.0 == device))?;
-    found.line.each(from, to, see);
+    let line = page.session().line_over_time(of, DeviceRow(device))?;
+    line.each(from, to, see);
     // All that is launched begins, and all copies end.
-    Some([0.0, found.line.most()])
+    Some([0.0, line.most()])
 }
 
 fn sampled(page: &Page, device: u32, metric: u32) -> Vec<(i64, f64)> {

@@ -11,6 +11,8 @@ use ridgeline::{GraphAsked, GraphNode, HloGraph, HloStage};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
+/// Modules of one answer; `find=TEXT` leads to the others.
+const MOST_MODULES: usize = 1000;
 /// Nodes of one answer: more cannot be looked at.
 const MOST_NODES: usize = 400;
 /// Edges away from the middle, where none were asked.
@@ -20,29 +22,36 @@ const MOST_DEPTH: usize = 64;
 /// Nodes inside of one.
 const MOST_INSIDE: usize = 150;
 
-/// `hlo/modules`: the rows of `ridgeline hlo`, each with its key and, as `id`, what it is asked by: its name, with its
-/// program where several have the name.
-pub(crate) fn modules(page: &Page) -> Value {
+/// `hlo/modules?find=TEXT`: the rows of `ridgeline hlo`, each with its key and, as `id`, what it is asked by: its name, with
+/// its program where several have the name. Of many, those that can be drawn, most device time first.
+pub(crate) fn modules(page: &Page, request: &Request) -> Value {
     let table = page.session().hlo_modules();
+    let cell = |name: &str, row: usize| table.batch.column_by_name(name).map(|column| report::value(column, row));
+    let text = |name: &str, row: usize| cell(name, row).and_then(|cell| cell.as_str().map(str::to_owned));
+    let names: Vec<String> = (0..table.batch.num_rows()).map(|row| text("module", row).unwrap_or_default()).collect();
+    let mut called: FxHashMap<&str, usize> = FxHashMap::default();
+    names.iter().for_each(|name| *called.entry(name).or_default() += 1);
+    let wanted = request.get("find").map(str::to_lowercase);
+    let is_wanted = |row: &usize| wanted.as_deref().is_none_or(|text| names[*row].to_lowercase().contains(text));
+    let found: Vec<usize> = (0..names.len()).filter(is_wanted).collect();
+    let (drawn, others): (Vec<usize>, Vec<usize>) =
+        found.iter().partition(|row| cell("has_hlo", **row) != Some(Value::Bool(false)));
+    let mut listed: Vec<usize> = drawn.into_iter().chain(others).take(MOST_MODULES).collect();
+    listed.sort_unstable();
     let schema = table.batch.schema();
     let row = |row: usize| {
         let cells = schema.fields().iter().zip(table.batch.columns());
         let mut object: Map<String, Value> =
             cells.map(|(field, column)| (field.name().clone(), report::value(column, row))).collect();
+        let is_alone = called.get(names[row].as_str()) == Some(&1);
+        let program = text("program_id", row).unwrap_or_default();
+        let id = if is_alone { names[row].clone() } else { format!("{}({program})", names[row]) };
+        object.insert("id".to_owned(), json!(id));
         object.insert("subject".to_owned(), json!(table.subject(row).map(|subject| subjects::short(page, subject))));
         Value::Object(object)
     };
-    let mut modules: Vec<Value> = (0..table.batch.num_rows()).map(row).collect();
-    let names: Vec<String> =
-        modules.iter().map(|module| module["module"].as_str().unwrap_or_default().to_owned()).collect();
-    let mut called: FxHashMap<&str, usize> = FxHashMap::default();
-    names.iter().for_each(|name| *called.entry(name).or_default() += 1);
-    for (module, name) in modules.iter_mut().zip(&names) {
-        let is_alone = called.get(name.as_str()) == Some(&1);
-        let program = module["program_id"].as_str().map_or_else(|| module["program_id"].to_string(), str::to_owned);
-        module["id"] = json!(if is_alone { name.clone() } else { format!("{name}({program})") });
-    }
-    json!({ "modules": modules, "notes": table.footnotes })
+    let modules: Vec<Value> = listed.into_iter().map(row).collect();
+    json!({ "modules": modules, "total": found.len(), "notes": table.footnotes })
 }
 
 /// `hlo/graph?module=M&op=NAME&depth=2`: nodes with their places, and edges between them.

@@ -4,6 +4,7 @@
 //! are added from the whole capture down, level by level, as far as the size allows. What is left out is said in it.
 
 mod keys;
+mod opening;
 mod packed;
 mod part;
 mod plan;
@@ -27,6 +28,8 @@ pub struct ReportOptions {
     pub parts: Vec<Part>,
     /// The file's size is kept below this, bytes.
     pub most_bytes: u64,
+    /// Where it opens: an address of the page, with its selection, markers and notes; the overview without one.
+    pub opens_at: Option<String>,
 }
 
 /// A finished report.
@@ -58,6 +61,11 @@ pub fn report(page: &Page, options: &ReportOptions) -> Result<Report, Refusal> {
     }
     let mut left_out: Vec<String> = Vec::new();
     let mut waiting = Vec::new();
+    let opens_at = options.opens_at.as_deref().map(opening::place_in);
+    if let Some(place) = opens_at {
+        let put = put_all(page, &mut packed, keys::same(opening::asked(page, place)), room);
+        left_out.extend(put.said("what the report opens at"));
+    }
     for step in steps(page, &options.parts) {
         match step {
             Step::Answers(what, addresses) => left_out.extend(put_all(page, &mut packed, addresses, room).said(what)),
@@ -74,7 +82,7 @@ pub fn report(page: &Page, options: &ReportOptions) -> Result<Report, Refusal> {
         let still = put_all(page, &mut packed, missing, room).missing;
         left_out.extend(Put { all, missing: still }.said(what));
     }
-    let html = embedded(&packed.finish(&left_out));
+    let html = embedded(&packed.finish(&left_out, opens_at));
     Ok(Report { html, left_out })
 }
 

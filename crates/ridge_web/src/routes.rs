@@ -71,7 +71,7 @@ impl Page {
             ["flame", by] => flame::flame(self, by, request),
             ["sources"] => source::sources(self),
             ["source"] => source::source(self, request),
-            ["hlo", "modules"] => Ok(hlo::modules(self)),
+            ["hlo", "modules"] => Ok(hlo::modules(self, request)),
             ["hlo", "text"] => hlo::text(self, request),
             ["hlo", "graph"] => hlo::graph(self, request),
             ["hlo", "inside"] => hlo::inside(self, request),

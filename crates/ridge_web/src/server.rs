@@ -1,4 +1,4 @@
-//! The server: HTTP on loopback for one page, which alone holds its token.
+//! The server: HTTP on loopback for one page, which alone holds its token, or the cookie that it gets for it.
 //!
 //! One thread reads and writes connections; answers are made on others, so a long one holds up nothing.
 //! Who may ask what is decided in [`guard`], before anything is looked at.
@@ -52,7 +52,7 @@ impl Server {
         let listener = TcpListener::bind((host, port))?;
         listener.set_nonblocking(true)?;
         let at = listener.local_addr()?;
-        let door = Door { token: token()?, is_loopback: host.is_loopback() };
+        let door = Door { token: token()?, pass: token()?, place: token()?, is_loopback: host.is_loopback() };
         Ok(Server { listener, at, door, opened: Arc::new(Opened::new(page, offer)) })
     }
 
@@ -129,6 +129,8 @@ async fn answered(served: Arc<Served>, request: Request<Incoming>) -> Result<Res
         origin: header(header::ORIGIN),
         site: request.headers().get("sec-fetch-site").and_then(|value| value.to_str().ok()),
         authorization: header(header::AUTHORIZATION),
+        cookie: header(header::COOKIE),
+        is_own: request.headers().contains_key(guard::OWN_HEADER),
     };
     let packs = header(header::ACCEPT_ENCODING).is_some_and(|accepted| accepted.contains("gzip"));
     Ok(match served.door.admits(&asked) {
@@ -141,6 +143,7 @@ async fn answered(served: Arc<Served>, request: Request<Incoming>) -> Result<Res
             let _held = interest.held();
             made(move || answer(&served.opened, &address, packs, &interest)).await
         }
+        Ok(guard::Wants::Enter) => entered(&served.door),
         Ok(guard::Wants::Open) => match opening(&served.opened, request).await {
             Ok(response) => response,
             Err(refusal) => refused(&refusal),
@@ -188,6 +191,15 @@ async fn opening(opened: &Arc<Opened>, request: Request<Incoming>) -> Result<Res
         part.data_ref().map_or(Ok(()), |part| arriving.add(part))?;
     }
     Ok(made(move || opened.arrived(arriving).map(id)).await)
+}
+
+/// The cookie, and the place where it counts.
+fn entered(door: &Door) -> Response<Full<Bytes>> {
+    let mut response = json(&serde_json::json!({ "place": format!("/{}/", door.place) }));
+    if let Ok(cookie) = HeaderValue::from_str(&door.cookie()) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
 }
 
 fn json(value: &serde_json::Value) -> Response<Full<Bytes>> {

@@ -31,7 +31,7 @@ fn unpacked(html: &str) -> (Value, BTreeMap<String, Vec<u8>>) {
 }
 
 fn all_of(page: &Page, most_bytes: u64) -> Report {
-    report(page, &ReportOptions { parts: Part::ALL.to_vec(), most_bytes }).expect("a report")
+    report(page, &ReportOptions { parts: Part::ALL.to_vec(), most_bytes, opens_at: None }).expect("a report")
 }
 
 /// A trace with so many calls, some with a private name.
@@ -100,14 +100,15 @@ fn a_small_report_ends_the_timeline_at_what_fits() {
     assert!(small.left_out.iter().any(|said| said.starts_with("the timeline closer than")), "{:?}", small.left_out);
     let (_, answers) = unpacked(&small.html);
     assert!(answers.keys().any(|key| key.starts_with("tile/")), "the levels that fit are there");
-    let refused = report(&page, &ReportOptions { parts: Part::ALL.to_vec(), most_bytes: 100 });
+    let refused = report(&page, &ReportOptions { parts: Part::ALL.to_vec(), most_bytes: 100, opens_at: None });
     assert!(refused.is_err());
 }
 
 #[test]
 fn only_the_parts_that_were_asked_for_are_there() {
     let page = page_of("trace.json", trace(100).as_bytes());
-    let options = ReportOptions { parts: vec![Part::Overview, Part::Operations], most_bytes: 20_000_000 };
+    let options =
+        ReportOptions { parts: vec![Part::Overview, Part::Operations], most_bytes: 20_000_000, opens_at: None };
     let made = report(&page, &options).expect("a report");
     let (_, answers) = unpacked(&made.html);
     assert!(answers.keys().all(|key| key == "capture" || key.starts_with("table/")), "{:?}", answers.keys());
@@ -146,8 +147,8 @@ fn a_comparison_is_in_a_report_and_names_no_folder_where_that_is_private() {
     let before = ridge_test::real("xplane").join("mi300_gemm.xplane.pb");
     let page = || page_of("trace.json", trace(200).as_bytes()).against(std::slice::from_ref(&before));
     let names = |page: &Page| {
-        let made =
-            report(page, &ReportOptions { parts: vec![Part::Compare], most_bytes: 20_000_000 }).expect("a report");
+        let made = report(page, &ReportOptions { parts: vec![Part::Compare], most_bytes: 20_000_000, opens_at: None })
+            .expect("a report");
         let (_, answers) = unpacked(&made.html);
         let document: Value = serde_json::from_slice(&answers["compare"]).expect("JSON");
         assert_eq!(document["schema"], "ridgeline.diff.v1");
@@ -162,7 +163,7 @@ fn programs_are_in_a_report_with_what_is_inside_and_their_text_as_far_as_they_fi
     let path = ridge_test::real("xplane").join("mi300_te_fused_attn.xplane.pb");
     let page = Page::new(Session::open(&[path], &OpenOptions::default()).expect("a capture"));
     let of = |most_bytes: u64| {
-        let options = ReportOptions { parts: vec![Part::Graph], most_bytes };
+        let options = ReportOptions { parts: vec![Part::Graph], most_bytes, opens_at: None };
         let made = report(&page, &options).expect("a report");
         (unpacked(&made.html).1, made.left_out)
     };
@@ -182,11 +183,26 @@ fn programs_are_in_a_report_with_what_is_inside_and_their_text_as_far_as_they_fi
     }
     assert!(opened > 0, "no node has anything inside");
     let smallest = (1..).map(|kib| kib * 8192).find(|most| {
-        let options = ReportOptions { parts: vec![Part::Graph], most_bytes: *most };
+        let options = ReportOptions { parts: vec![Part::Graph], most_bytes: *most, opens_at: None };
         report(&page, &options).is_ok()
     });
     let (answers, left_out) = of(smallest.expect("a size") + 16_384);
     let insides = answers.keys().filter(|key| key.starts_with("hlo/inside?")).count();
     let said = left_out.iter().find(|said| said.starts_with("the contents of fusions and calls: "));
     assert!(insides < opened && said.is_some_and(|said| said.contains("did not fit")), "{insides}: {left_out:?}");
+}
+
+#[test]
+fn a_report_opens_at_an_address_with_what_is_chosen_there() {
+    let page = page_of("trace.json", trace(9_000).as_bytes());
+    let address = "http://127.0.0.1:8080/0123/#/timeline?a=5&b=900&where=dur%3E1ms&event=8999&marks=7%3Alate";
+    let options =
+        ReportOptions { parts: Part::ALL.to_vec(), most_bytes: 20_000_000, opens_at: Some(address.to_owned()) };
+    let (index, answers) = unpacked(&report(&page, &options).expect("a report").html);
+    assert_eq!(index["at"], "timeline?a=5&b=900&where=dur%3E1ms&event=8999&marks=7%3Alate");
+    assert!(answers.contains_key("event/8999"));
+    let sums = "selection?from=5&lines=1&rows=200&to=900&tracks=0&where=dur%3E1ms";
+    assert!(answers.contains_key(sums), "{sums} of {:?}", answers.keys().collect::<Vec<_>>());
+    let (index, _) = unpacked(&all_of(&page, 20_000_000).html);
+    assert_eq!(index["at"], Value::Null);
 }

@@ -37,6 +37,33 @@ fn without_its_token_nothing_is_said() {
 }
 
 #[test]
+fn a_copied_address_opens_in_another_tab_and_nowhere_else() {
+    let server = started();
+    let host = format!("Host: {}", server.at);
+    let token = format!("Authorization: Bearer {}", server.token);
+    let enter = ["POST /api/v1/enter HTTP/1.1", &host, "Content-Length: 0"];
+    assert_eq!(server.ask(&enter).0, 401);
+    let (status, head, body) = server.ask(&[&enter[..], &[&token]].concat());
+    let said: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    let place = said["place"].as_str().expect("a path").to_owned();
+    let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie");
+    assert_eq!(status, 200);
+    assert!(!cookie.contains(&server.token) && !place.contains(&server.token), "{cookie} {place}");
+    let parts: Vec<&str> = cookie.split("; ").collect();
+    assert_eq!(parts[1..], [&format!("path={place}"), "httponly", "samesite=strict"]);
+    let pair = format!("Cookie: {}", parts[0]);
+    let at_place = |path: &str, more: &[&str]| {
+        let get = format!("GET {place}{path} HTTP/1.1");
+        server.ask(&[&[get.as_str(), &host, &pair], more].concat()).0
+    };
+    assert_eq!(at_place("", &[]), 200, "the page");
+    assert_eq!(at_place("api/v1/capture", &["Ridgeline-Page: 1"]), 200);
+    assert_eq!(at_place("api/v1/capture", &[]), 401, "a link, an image, a form");
+    assert_eq!(at_place("api/v1/capture", &["Ridgeline-Page: 1", "Sec-Fetch-Site: same-site"]), 403);
+    assert_eq!(server.ask(&["GET /api/v1/capture HTTP/1.1", &host, &pair, "Ridgeline-Page: 1"]).0, 401);
+}
+
+#[test]
 fn names_of_others_and_their_pages_are_refused() {
     let server = started();
     let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));

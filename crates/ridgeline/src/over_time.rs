@@ -1,7 +1,7 @@
 //! Queues of streams and rates of copies over time, for whoever draws them.
 
 use crate::session::Session;
-use ridge_analysis::models::over_time::{CopyRates, Line, StreamQueue, StreamQueues};
+use ridge_analysis::models::over_time::{CopyRates, Line, QueuedStream, StreamQueues, copied_kinds, queued_streams};
 use ridge_trace::{DeviceRow, EventKind};
 use std::cmp::Reverse;
 
@@ -17,35 +17,50 @@ pub enum OverTime {
     Rate(EventKind),
 }
 
-/// A line over time.
-#[derive(Debug, Clone, Copy)]
-pub struct OverTimeLine<'s> {
+/// A line over time that can be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OverTimeLine {
     /// What it is of.
     pub of: OverTime,
     /// The device.
     pub device: DeviceRow,
-    /// Its changes.
-    pub line: &'s Line,
+    /// About how often it changes: at most so many times.
+    pub changes: u64,
 }
 
 impl Session {
-    /// How much work waits on each device's busiest streams, and how fast copies of each kind go, by device.
-    pub fn over_time(&self) -> Vec<OverTimeLine<'_>> {
-        let analysis = self.analysis();
-        let (StreamQueues(queues), CopyRates(rates)) = (analysis.get(), analysis.get());
-        let mut busiest: Vec<&StreamQueue> = queues.iter().filter(|queue| queue.length.changes() > 0).collect();
+    /// Which lines there are, by device: the queues of each device's busiest streams, and copies of each kind. The lines
+    /// themselves are not counted, which takes longer.
+    pub fn over_time(&self) -> Vec<OverTimeLine> {
+        let trace = self.trace();
+        let mut busiest: Vec<QueuedStream> = queued_streams(trace);
         busiest.sort_by_key(|queue| (queue.device, Reverse(queue.launched), queue.track));
         let of_device = busiest.chunk_by(|one, other| one.device == other.device);
         let queues = of_device.flat_map(|streams| streams.iter().take(MOST_STREAMS)).map(|queue| OverTimeLine {
             of: OverTime::Queue(queue.track.0),
             device: queue.device,
-            line: &queue.length,
+            changes: 2 * queue.launched,
         });
-        let rates = rates.iter().map(|rate| OverTimeLine {
-            of: OverTime::Rate(rate.kind),
-            device: rate.device,
-            line: &rate.rate,
+        let rates = copied_kinds(trace).into_iter().map(|((device, kind), copies)| OverTimeLine {
+            of: OverTime::Rate(kind),
+            device,
+            changes: 2 * copies,
         });
         queues.chain(rates).collect()
+    }
+
+    /// The changes of one line, counted when the first is asked for; `device` counts for rates.
+    pub fn line_over_time(&self, of: OverTime, device: DeviceRow) -> Option<&Line> {
+        let analysis = self.analysis();
+        match of {
+            OverTime::Queue(track) => {
+                let StreamQueues(queues) = analysis.get();
+                queues.iter().find(|queue| queue.track.0 == track).map(|queue| &queue.length)
+            }
+            OverTime::Rate(kind) => {
+                let CopyRates(rates) = analysis.get();
+                rates.iter().find(|rate| rate.kind == kind && rate.device == device).map(|rate| &rate.rate)
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { count, percent, plural, time, visible } from "../format";
 import type { Cell } from "../source/types";
 import type { Differences, Row } from "./pieces";
-import { copyRows } from "./save";
+import { CopyTable } from "./copy-table";
 
 const SIDES: Record<string, [title: string, about: string]> = {
   device: ["Devices", "Self times of operations, of kernels where no operation is known"],
@@ -28,7 +28,7 @@ export function DifferenceTable(props: { of: Differences; titles: [string, strin
       <table class="totals"><tbody>{props.of.totals.map(([name, a, b]) => <tr key={name}><th scope="row">{name}</th><td class="n">{time(a)}</td><td class="n">{time(b)}</td><td class="n"><b>{signed(b - a)}</b></td><td class="n quiet">{a > 0 ? percent((b - a) / a) : ""}</td></tr>)}</tbody></table>
       <div class="tabs small" role="group" aria-label="What differs">
         {lists.map((each) => <button key={each.side} type="button" aria-pressed={each === list} title={SIDES[each.side]?.[1]} onClick={() => { setSide(each.side); setAll(false); }}>{SIDES[each.side]?.[0] ?? each.side}</button>)}
-        {list !== undefined && <button type="button" onClick={() => void copyRows(cells(list.rows), "differences")}>Copy</button>}
+        {list !== undefined && <CopyTable name="differences" rows={() => cells(list.rows)} />}
       </div>
       {list === undefined ? <p class="quiet">Nothing ran in either.</p> : (
         <div class="list plain" role="region" aria-label="List of differences" tabIndex={0}>

@@ -4,7 +4,8 @@ import { link } from "../address";
 import { show, visible } from "../format";
 import type { Cell, Column, Subject } from "../source/types";
 import { about } from "./facts";
-import { copyRows, csvOf, save } from "./save";
+import { CopyTable } from "./copy-table";
+import { csvOf, save } from "./save";
 
 export interface Listed { name: string; title: string; columns: Column[]; rows: Cell[][]; subjects: (Subject | null)[]; total: number; notes: string[] }
 
@@ -14,7 +15,7 @@ export function Listing({ of }: { of: Listed }) {
   const columns = of.columns.map((column, at) => ({ column, at })).filter(({ column }) => column.rank !== "detail");
   return (
     <section class="listing" aria-label={of.title}>
-      <h2>{visible(of.title)} <button type="button" onClick={() => void copyRows([of.columns.map((column) => column.id), ...of.rows], of.name)}>Copy</button><button type="button" onClick={() => save(`${of.name}.csv`, csvOf([of.columns.map((column) => column.id), ...of.rows]), "text/csv")}>Save CSV</button></h2>
+      <h2>{visible(of.title)} <CopyTable name={of.name} rows={() => [of.columns.map((column) => column.id), ...of.rows]} /><button type="button" onClick={() => save(`${of.name}.csv`, csvOf([of.columns.map((column) => column.id), ...of.rows]), "text/csv")}>Save CSV</button></h2>
       <div class="list tall" role="region" aria-label={of.title} tabIndex={0}>
         <table>
           <thead><tr>{columns.map(({ column }) => <th key={column.id} scope="col" class={column.unit === "text" ? "" : "n"}><button type="button" class="about" data-about={about(column.about, column.basis)}>{column.title}</button></th>)}</tr></thead>

@@ -55,8 +55,16 @@ export class HttpSource implements Source {
   readonly leftOut: readonly string[] = [];
   private readonly kept = new Kept();
 
-  /** `at` is the number of the capture: 0 the one that the server began with. */
+  /**
+   * `token` is empty in a tab with a copied address: the browser's cookie lets it in, below the path that the page is at.
+   * `at` is the number of the capture: 0 the one that the server began with.
+   */
   constructor(private readonly token: string, readonly at = 0) {}
+
+  /** Changes the token for a cookie; the path at which that counts, so that a copied address opens in another tab. */
+  async enter(): Promise<string> {
+    return ((await (await this.fetch("enter", { method: "POST" })).json()) as { place: string }).place;
+  }
 
   /** What is open, and what can be. */
   async captures(): Promise<Captures> {
@@ -95,13 +103,15 @@ export class HttpSource implements Source {
   private async fetch(key: string, how: RequestInit = {}): Promise<Response> {
     let answer: Response;
     try {
-      answer = await fetch(`/api/v1/${key}`, { ...how, headers: { Authorization: `Bearer ${this.token}` } });
+      answer = this.token === ""
+        ? await fetch(`${location.pathname.replace(/[^/]*$/, "")}api/v1/${key}`, { ...how, headers: { "Ridgeline-Page": "1" } })
+        : await fetch(`/api/v1/${key}`, { ...how, headers: { Authorization: `Bearer ${this.token}` } });
     } catch {
       throw new NoAnswer("The server doesn't answer.", "Is `ridgeline view` still running?");
     }
     if (answer.ok) return answer;
     if (answer.status === 401 || answer.status === 403) {
-      throw new NoAnswer("The server doesn't accept this page.", "Open the address that `ridgeline view` printed, with its token; a copied address opens while a tab that has the token is open.");
+      throw new NoAnswer("The server doesn't accept this page.", "Open the address that `ridgeline view` printed, with its token. A copied address opens only in a browser that has opened that one.");
     }
     throw await said(answer);
   }
@@ -119,6 +129,7 @@ async function said(answer: Response): Promise<NoAnswer> {
 
 interface Index {
   left_out?: string[];
+  at?: string | null;
   answers: Record<string, [offset: number, length: number, type: string]>;
 }
 
@@ -130,6 +141,11 @@ export class EmbeddedSource implements Source {
 
   get leftOut(): readonly string[] {
     return this.index.left_out ?? [];
+  }
+
+  /** Where the report opens: a view with its state; nothing for the first. */
+  get opensAt(): string {
+    return this.index.at ?? "";
   }
 
   /** Unpacks what the report's element holds. */

@@ -21,6 +21,8 @@ export interface ViewOfTopic { id: string; title: string; about: string; answere
 export interface Topic { id: string; title: string; views: ViewOfTopic[] }
 
 export interface Capture {
+  /** What was opened; a file that was dropped on the page has no place. */
+  path?: string | null;
   ridgeline: string;
   title: string;
   files: { name: string; format: string; bytes?: number }[];

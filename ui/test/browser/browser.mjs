@@ -43,7 +43,7 @@ export async function open(browser, address, options = {}) {
   const host = new URL(address).host;
   page.on("request", (request) => { if (/^https?:/.test(request.url()) && new URL(request.url()).host !== host) wrong.push(`request: ${request.url()}`); });
   // The page as it was just built, rather than the one within a binary that is older.
-  if (process.env.FRESH_PAGE === "1") await page.route((url) => url.pathname === "/", (route) => route.fulfill({ contentType: "text/html; charset=utf-8", body: readFileSync(PAGE) }));
+  if (process.env.FRESH_PAGE === "1") await page.route((url) => /^\/([0-9a-f]{32}\/)?$/.test(url.pathname), (route) => route.fulfill({ contentType: "text/html; charset=utf-8", body: readFileSync(PAGE) }));
   await page.goto(address);
   return { page, wrong, close: () => context.close() };
 }

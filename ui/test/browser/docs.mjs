@@ -32,6 +32,13 @@ const PICTURES = [
   ["jax-cpu", "xplane/train_steps.xplane.pb", "steps"],
   // PyTorch.
   ["idle", "real/kineto/h100_qwen15_0.5b_infer.json.gz", "idle"],
+  // What waits on the streams and how fast copies go; then what the duration depended on.
+  ["lanes", "real/kineto/h100_qwen15_0.5b_infer.json.gz", "timeline?from=19000000&to=24000000", async (page) => { await page.waitForTimeout(400); }],
+  ["critical", "real/kineto/h100_qwen15_0.5b_infer.json.gz", "timeline?from=19000000&to=24000000&a=20000000&b=22000000", async (page) => {
+    await page.getByRole("button", { name: "Critical path", exact: true }).click();
+    await page.locator(".panel .hits .busy li").first().waitFor();
+    await page.locator(".panel .hits").scrollIntoViewIfNeeded();
+  }],
   ["query", "real/kineto/h100_qwen15_0.5b_infer.json.gz", `query?sql=${encodeURIComponent("select name, count(*) as events, sum(dur_ns) as total_ns\nfrom event where kind = 'kernel'\ngroup by name order by total_ns desc limit 20")}`],
   ["ranks", "real/kineto/v100_dlrm_8rank", "timeline"],
   ["memory", "torch-snapshot/train_step.pickle", "memory"],

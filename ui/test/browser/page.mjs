@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { HOSTILE } from "../../mock/capture.mjs";
+import { serve } from "../../mock/server.mjs";
 import { downloaded, open, settled, shown, until, visit } from "./browser.mjs";
 import { accessible, fits, harmless, SAVES, shows, VIEWS } from "./checks.mjs";
 
@@ -12,22 +13,28 @@ const looks = [
 ];
 
 export const TESTS = [
-  ["a copied address opens in another tab while one with the token is open, and nothing is left behind", async ({ browser, address, name }) => {
-    if (name !== "chromium") return "two tabs of one window are told to Chromium alone";
+  ["a copied address opens in another tab, and nothing but a cookie out of reach is left behind", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/tables?filter=all-reduce");
     const copied = page.url();
     assert.doesNotMatch(copied, /token/);
+    const [cookie, ...others] = await page.context().cookies(copied.replace(/#.*/, "api/v1/capture"));
+    assert.deepEqual([cookie.httpOnly, cookie.sameSite, cookie.expires, others.length], [true, "Strict", -1, 0]);
+    assert.deepEqual(await page.context().cookies(new URL("/", copied).href), [], "other paths, of other ports too, are sent none");
+    assert.deepEqual(await page.evaluate(() => [document.cookie, localStorage.length]), ["", 0]);
     const other = await page.context().newPage();
+    // Without a tab that has the token.
+    await page.close();
     await other.goto(copied);
     await other.locator("tr[data-row='0'] td", { hasText: "all-reduce" }).first().waitFor();
     assert.equal(other.url(), copied);
-    // A browser that has no such tab is told how to get in, and finds nothing that the tabs left.
-    assert.deepEqual(await page.context().cookies(), []);
-    assert.equal(await page.evaluate(() => localStorage.length), 0);
-    await page.close();
+    assert.equal(await other.evaluate(() => sessionStorage.getItem("ridgeline-token")), null);
     await other.reload();
     await other.locator("tr[data-row='0'] td", { hasText: "all-reduce" }).first().waitFor();
+    // What another tab may do as well: open a capture.
+    await other.locator("input[type=file]").setInputFiles({ name: "dropped.json", mimeType: "application/json", buffer: Buffer.from("{}") });
+    await until(other, () => document.querySelector("h1")?.textContent?.startsWith("dropped.json"));
     await other.close();
+    // Another browser is told how to get in.
     const third = await browser.newContext();
     const alone = await third.newPage();
     await alone.goto(copied);
@@ -50,11 +57,31 @@ export const TESTS = [
     assert.deepEqual(wrong, []);
     await close();
   }]),
+  ["who goes elsewhere right after a view changed its address arrives there", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/timeline");
+    // The browser's word of a new address may be late: then what the view was about to write must not take its place.
+    await page.addInitScript(() => window.addEventListener("hashchange", (event) => {
+      if (!event.isTrusted) return;
+      event.stopImmediatePropagation();
+      setTimeout(() => window.dispatchEvent(new HashChangeEvent("hashchange")), 600);
+    }));
+    await page.reload();
+    await settled(page);
+    await page.evaluate(() => {
+      document.querySelector("[aria-label='Zoom in']").click();
+      location.hash = "#/overview";
+    });
+    await page.locator(".cause").first().waitFor({ timeout: 10_000 });
+    assert.match(page.url(), /#\/overview$/);
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
   ["the token leaves the address, and a page without it says what to do", async ({ browser, address }) => {
     const { page, close } = await open(browser, address);
     await settled(page);
     assert.doesNotMatch(await page.evaluate(() => location.href), /token/);
     await page.evaluate(() => sessionStorage.clear());
+    await page.context().clearCookies();
     await page.reload();
     await page.getByRole("alert").waitFor();
     assert.match(await page.getByRole("alert").innerText(), /ridgeline view/);
@@ -100,6 +127,25 @@ export const TESTS = [
     await page.locator(".node text", { hasText: "inner.1" }).waitFor({ state: "detached" });
     assert.deepEqual(wrong, []);
     await close();
+  }],
+  ["graph: of many modules those with most time are listed, and any other is found by its name", async ({ browser }) => {
+    const many = await serve({ modules: 3000 });
+    const { page, wrong, close } = await shown(browser, many.address, "#/graph");
+    const list = page.getByLabel("Module", { exact: true });
+    assert.equal(await list.locator("option").count(), 1000);
+    await page.getByText("1,000 listed of 3,000, those with the most device time").waitFor();
+    await page.getByLabel("Find modules").fill("jit_f2999");
+    await page.keyboard.press("Enter");
+    await until(page, () => document.querySelectorAll("select[aria-label='Module'] option").length === 2);
+    await list.selectOption("jit_f2999");
+    await page.waitForURL(/module=jit_f2999/);
+    await page.reload();
+    await list.waitFor();
+    assert.equal(await list.inputValue(), "jit_f2999");
+    await accessible(page, "graph of many modules");
+    assert.deepEqual(wrong, []);
+    await close();
+    many.close();
   }],
   ["overview: a cause leads to its evidence in the timeline and in a table, and to its line", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/overview");

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -38,7 +39,7 @@ function captures(given) {
 /** Whether this binary has the command at all: a build without the page has not. */
 export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
 
-export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...overviews(at), ...lanes(at), ...paths(at), ...tables(at), ...compared(at), ...reports(at)]);
+export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...overviews(at), ...lanes(at), ...paths(at), ...copied(at), ...lines(at), ...unlined(at), ...handed(at), ...tables(at), ...compared(at), ...reports(at)]);
 
 /** What the overview of a capture without a timeline must say, what it must not, and views that are not offered. */
 const OVERVIEWS = [
@@ -121,6 +122,138 @@ const paths = ({ ridgeline }) => [[`real: the critical path and the launches of 
   } finally {
     await stop();
   }
+}]];
+
+const SMALL = "fixtures/real/xplane/mi300_gemm.xplane.pb";
+
+const copied = ({ ridgeline }) => [["real: a copied address opens in another tab, and its cookie opens nothing elsewhere", async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + SMALL);
+  if (why !== undefined) return why;
+  const [first, second] = [await server(ridgeline, ROOT + SMALL), await server(ridgeline, ROOT + SMALL)];
+  // Another program of this machine, which notes what browsers send it.
+  const sent = [];
+  const other = createServer((request, response) => { sent.push(request.headers.cookie ?? ""); response.writeHead(200, { "content-type": "text/html" }); response.end("<p>other</p>"); });
+  await new Promise((ready) => other.listen(0, "127.0.0.1", ready));
+  try {
+    const { page, wrong, close } = await open(browser, first.address);
+    await settled(page);
+    await visit(page, "#/tables?topic=stats&view=op");
+    await page.waitForFunction(() => /view=op/.test(location.hash));
+    const copied = page.url();
+    const tab = await page.context().newPage();
+    await page.close();
+    await tab.goto(copied);
+    await tab.locator("tr[data-row='0']").waitFor();
+    // A second capture at another port has a cookie of its own, and both stay.
+    const beside = await tab.context().newPage();
+    await beside.goto(second.address);
+    await settled(beside);
+    const answers = await tab.evaluate(async () => {
+      const at = location.pathname;
+      const status = (path, headers) => fetch(path, { headers }).then((answer) => answer.status);
+      return [await status(`${at}api/v1/capture`, { "Ridgeline-Page": "1" }), await status(`${at}api/v1/capture`, {}), await status("/api/v1/capture", { "Ridgeline-Page": "1" })];
+    });
+    assert.deepEqual(answers, [200, 401, 401]);
+    await tab.reload();
+    await tab.locator("tr[data-row='0']").waitFor();
+    const foreign = await tab.context().newPage();
+    await foreign.goto(`http://127.0.0.1:${other.address().port}/`);
+    // It is the same site for the browser, and asks with all that it has.
+    const got = await foreign.evaluate(async (path) => fetch(path, { credentials: "include", mode: "no-cors" }).then((answer) => [answer.type, answer.status]).catch(() => "refused"), `${new URL(copied).origin}${new URL(copied).pathname}api/v1/capture`);
+    assert.ok(got === "refused" || got[0] === "opaque", JSON.stringify(got));
+    assert.deepEqual(sent.filter((cookie) => cookie !== ""), [], "another port was sent the cookie");
+    assert.deepEqual(wrong.filter((one) => !/401/.test(one)), []);
+    await close();
+  } finally {
+    other.close();
+    await first.close();
+    await second.close();
+  }
+}]];
+
+/** A capture, a kernel in it by its name, its line, and why that is known. */
+const LINED = [
+  ["fixtures/real/xplane/mi300_gemm.xplane.pb", "kind=kernel name~wrapped_broadcast", /generate_gemm_trace\.py:34 /, /measured: recorded by the compiler with the operation/],
+  ["fixtures/real/xplane/mi300_conv_08.xplane.pb", "kind=kernel name~loop_transpose_fusion", /generate_conv_trace\.py:23 /, /inferred: moved because it is read in another layout there/],
+  ["fixtures/real/kineto/mi300_sglang_decode_hipgraph.json.gz", "kind=kernel name~elementwise_kernel", /[\w/]+\.py:\d+ /, /measured: the Python functions that were running at its launch/],
+];
+
+const lines = ({ ridgeline }) => LINED.map(([capture, kernel, line, reason]) => [`real: a kernel of ${basename(capture)} names its line, its stack and how they are known`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + capture);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + capture);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    await visit(page, "#/timeline");
+    await page.getByLabel("Find events").fill(kernel);
+    await page.keyboard.press("Enter");
+    const field = (name) => page.locator(".panel .pairs > div", { has: page.locator(`dt:text-is("${name}")`) }).first();
+    await field("Line").waitFor();
+    assert.match((await field("Line").innerText()).replaceAll(/\s+/g, " "), line);
+    assert.match(await field("Line").innerText(), reason);
+    assert.ok((await field("Stack").locator("li").count()) > 0, "no stack");
+    // The line leads to its source, as the stack's do.
+    assert.ok((await field("Stack").getByRole("link").count()) > 0, "lines of the stack lead nowhere");
+    await field("Line").getByRole("link").click();
+    await page.waitForURL(/#\/source\?.*line=\d+/);
+    await page.locator("tr.wanted").waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]);
+
+const unlined = ({ ridgeline }) => [[`real: a kernel of ${basename(LANES)} whose line nothing tells says so`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + LANES);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + LANES);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    await visit(page, "#/timeline");
+    await page.getByLabel("Find events").fill("kind=kernel");
+    await page.keyboard.press("Enter");
+    await page.locator(".panel .pairs").getByText(/Not known: the capture has neither the Python functions/).waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]];
+
+const handed = ({ ridgeline }) => [["real: a report opens where it was told, with the sums of the selection, markers and notes", async ({ browser }) => {
+  if (ridgeline === undefined || !hasView(ridgeline)) return "this ridgeline has no `report`";
+  if (!existsSync(ROOT + SMALL)) return `${SMALL} is not there`;
+  const { address, close: stop } = await server(ridgeline, ROOT + SMALL);
+  let command;
+  try {
+    const { page, close } = await open(browser, address);
+    await settled(page);
+    await visit(page, "#/timeline?a=2000000&b=7000000&marks=3000000%3Ahere%20it%20is%20late");
+    await page.getByRole("region", { name: "Sums of the range" }).waitFor();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByText("Save as", { exact: true }).first().click();
+    await page.getByRole("button", { name: "command for a report" }).click();
+    await page.getByText("copied").waitFor();
+    command = await page.evaluate(() => navigator.clipboard.readText());
+    await close();
+  } finally {
+    await stop();
+  }
+  const folder = mkdtempSync(join(tmpdir(), "ridgeline-report-"));
+  assert.match(command, /^ridgeline report '.*mi300_gemm\.xplane\.pb' -o report\.html --at '#\/timeline\?/);
+  const made = spawnSync("sh", ["-c", command.replace(/^ridgeline/, JSON.stringify(ridgeline))], { encoding: "utf8", cwd: folder });
+  assert.equal(made.status, 0, made.stderr);
+  const { page, wrong, close } = await open(browser, pathToFileURL(join(folder, "report.html")).href, { offline: true });
+  await settled(page);
+  await page.getByRole("region", { name: "Sums of the range" }).waitFor();
+  assert.equal(await page.locator(".markers input").inputValue(), "here it is late");
+  assert.match(await page.locator(".panel").innerText(), /5 ms/);
+  await accessible(page, "report at a place");
+  assert.deepEqual(wrong, []);
+  await close();
 }]];
 
 const TABLED = ["fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz", "fixtures/real/xplane/mi300_gemm.xplane.pb", "fixtures/torch-snapshot/train_step.pickle"];

@@ -1,10 +1,31 @@
 // Tables on the made-up capture.
 
 import assert from "node:assert/strict";
-import { SAVES } from "./checks.mjs";
-import { downloaded, shown, until } from "./browser.mjs";
+import { SAVES, VIEWS } from "./checks.mjs";
+import { downloaded, shown, until, visit } from "./browser.mjs";
 
 export const TESTS = [
+  ["every table of every view can be copied, with raw numbers and a tab between cells", async ({ browser, address, name }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/overview");
+    for (const view of VIEWS) {
+      await visit(page, `#/${view}`);
+      const without = await page.locator("main table").evaluateAll((tables) => tables.filter((table) => {
+        const around = table.closest("section, article, details, .tables, .source, main");
+        return ![...(around?.querySelectorAll("button") ?? [])].some((button) => /^Copy/.test(button.textContent));
+      }).map((table) => table.innerText.slice(0, 80)));
+      assert.deepEqual(without, [], view);
+    }
+    if (name === "chromium") {
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await visit(page, "#/transfers");
+      await page.getByRole("region", { name: "By direction" }).first().getByRole("button", { name: "Copy" }).click();
+      await page.getByText("copied").waitFor();
+      const text = await page.evaluate(() => navigator.clipboard.readText());
+      assert.match(text, /^direction\t[a-z_\t]*bytes[^\n]*\n[^\n]*\t\d+/);
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
   ["tables: sorted, filtered, columns chosen, far rows there", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/tables");
     const first = () => page.locator("tr[data-row='0'] td").first().innerText();

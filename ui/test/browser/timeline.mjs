@@ -58,6 +58,8 @@ export const TESTS = [
     await page.waitForURL(/where=name/);
     await panel.getByRole("button", { name: "Kernel", exact: true }).click();
     await panel.locator(".parts tbody tr").nth(1).waitFor({ state: "detached" });
+    // The address follows within a quarter of a second.
+    await page.waitForURL((url) => !/by=track/.test(url.hash));
     const text = await panel.innerText();
     if (name === "chromium") {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -46,6 +46,9 @@ impl<'t, T: Copy> InOrder<'t, T> {
 
     /// [`InOrder::for_each`], with what is known of the row's range.
     pub(crate) fn for_each_with(mut self, mut visit: impl FnMut(usize, T)) {
+        if let [one, other] = &mut self.heads[..] {
+            return two_in_order(self.starts, one, other, visit);
+        }
         // A capture may have more threads than events on any of them, so the next one is never searched for.
         let starts = self.heads.iter().enumerate().map(|(at, head)| Reverse((self.starts[head.row], at)));
         let mut due: BinaryHeap<Reverse<(i64, usize)>> = starts.collect();
@@ -64,9 +67,49 @@ impl<'t, T: Copy> InOrder<'t, T> {
     }
 }
 
+/// A stream and the thread that launches its work take turns with each event: two ranges need no heap.
+fn two_in_order<T: Copy>(starts: &[i64], one: &mut Head<T>, other: &mut Head<T>, mut visit: impl FnMut(usize, T)) {
+    let (mut now, mut next) = if starts[other.row] < starts[one.row] { (other, one) } else { (one, other) };
+    loop {
+        let until = starts[next.row];
+        while now.row < now.end && starts[now.row] <= until {
+            visit(now.row, now.of);
+            now.row += 1;
+        }
+        if now.row == now.end {
+            return (next.row..next.end).for_each(|row| visit(row, next.of));
+        }
+        std::mem::swap(&mut now, &mut next);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_tracks_come_as_more_do() {
+        let trace = ridge_test::trace(
+            "stream 1 on gpu
+               1 +1 a
+               4 +1 b
+               4 +1 c
+               7 +1 d
+             stream 2 on gpu
+               0 +1 e
+               4 +1 f
+               5 +1 g
+               8 +1 h
+               9 +1 i",
+        );
+        let of = |tracks: [usize; 2]| {
+            let mut names = String::new();
+            let ranges = tracks.map(|track| trace.tracks[track].rows.clone());
+            InOrder::new(&trace, ranges).for_each(|row| names.push_str(trace.name(row)));
+            names
+        };
+        assert_eq!((of([0, 1]), of([1, 0])), ("eabcfgdhi".to_owned(), "eabcfgdhi".to_owned()));
+    }
 
     #[test]
     fn tracks_become_one_sequence() {

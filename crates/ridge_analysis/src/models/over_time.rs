@@ -160,6 +160,40 @@ pub struct StreamQueue {
     pub length: Line,
 }
 
+/// A stream that has a queue, whose length is not counted yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueuedStream {
+    /// The stream.
+    pub track: TrackRow,
+    /// Its device.
+    pub device: DeviceRow,
+    /// Kernels, copies and memory sets whose launch is in the capture.
+    pub launched: u64,
+}
+
+/// Streams with work that waited for its start after its launch, as the capture orders them.
+pub fn queued_streams(trace: &Trace) -> Vec<QueuedStream> {
+    let streams = trace.tracks.par_iter().enumerate().filter(|(_, track)| track.kind == TrackKind::Stream);
+    let queued = |(at, track): (usize, &Track)| {
+        let launched = launched_rows(trace, track).count() as u64;
+        let waits = launched_rows(trace, track).any(|row| call_of(trace, row) < trace.events.start_ns[row]);
+        waits.then_some(QueuedStream { track: TrackRow(at as u32), device: DeviceRow(track.device?), launched })
+    };
+    streams.filter_map(queued).collect()
+}
+
+/// Rows of a track's work whose launch is in the capture.
+fn launched_rows(trace: &Trace, track: &Track) -> impl Iterator<Item = usize> {
+    let events = &trace.events;
+    let rows = track.rows.clone().map(|row| row as usize);
+    rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && events.link[*row] != NONE)
+}
+
+/// When the call began that launched the work of a row.
+fn call_of(trace: &Trace, row: usize) -> i64 {
+    trace.events.start_ns[trace.events.link[row] as usize]
+}
+
 /// The queue of every stream with work whose launch is in the capture, as the capture orders them.
 #[derive(Debug, Default)]
 pub struct StreamQueues(pub Vec<StreamQueue>);
@@ -173,14 +207,10 @@ impl Shared for StreamQueues {
 }
 
 fn queue(trace: &Trace, track: TrackRow, of: &Track) -> Option<StreamQueue> {
-    let events = &trace.events;
-    let rows = of.rows.clone().map(|row| row as usize);
-    let launched_rows =
-        || rows.clone().filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && events.link[*row] != NONE);
-    let launched = launched_rows().count();
+    let launched = launched_rows(trace, of).count();
     let [mut calls, mut starts] = [launched, launched].map(Vec::with_capacity);
-    for row in launched_rows() {
-        let (call, start) = (events.start_ns[events.link[row] as usize], events.start_ns[row]);
+    for row in launched_rows(trace, of) {
+        let (call, start) = (call_of(trace, row), trace.events.start_ns[row]);
         // Where clocks differ work may seem to begin before its call: then it waits for nothing.
         if call < start {
             calls.push(call);
@@ -217,28 +247,43 @@ impl CopyRate {
 /// Bytes, and the rates of single copies: from when, until when, bytes per second.
 type Moved = (u64, Vec<(i64, i64, f64)>);
 
+/// Copies of a device and their kind whose bytes the capture says, by device and kind; nothing is summed.
+pub fn copied_kinds(trace: &Trace) -> BTreeMap<(DeviceRow, EventKind), u64> {
+    let mut found: BTreeMap<(DeviceRow, EventKind), u64> = BTreeMap::new();
+    each_copy(trace, |device, kind, _, _| *found.entry((device, kind)).or_default() += 1);
+    found
+}
+
+/// Calls `see` with device, kind, row and bytes of each copy and memory set whose bytes the capture says.
+fn each_copy(trace: &Trace, mut see: impl FnMut(DeviceRow, EventKind, usize, u64)) {
+    for track in trace.device_tracks().filter(|track| track.kind != TrackKind::Derived) {
+        let Some(device) = track.device else { continue };
+        for row in track.rows.clone().map(|row| row as usize) {
+            let kind = trace.events.kind(row);
+            let moved = (kind.is_copy() || kind == EventKind::Memset).then(|| trace.transfer(row)).flatten();
+            if let Some(moved) = moved.filter(|moved| moved.bytes > 0) {
+                see(DeviceRow(device), kind, row, moved.bytes);
+            }
+        }
+    }
+}
+
 /// The rate of copies by device and kind.
 #[derive(Debug, Default)]
 pub struct CopyRates(pub Vec<CopyRate>);
 
 impl Shared for CopyRates {
     fn make(analysis: &Analysis<'_>) -> CopyRates {
-        let (trace, events) = (analysis.trace, &analysis.trace.events);
-        let mut found: BTreeMap<(u32, EventKind), Moved> = BTreeMap::new();
-        for track in trace.device_tracks().filter(|track| track.kind != TrackKind::Derived) {
-            let Some(device) = track.device else { continue };
-            for row in track.rows.clone().map(|row| row as usize) {
-                let kind = events.kind(row);
-                let moved = trace.transfer(row).filter(|transfer| transfer.bytes > 0);
-                let Some(moved) = moved.filter(|_| kind.is_copy() || kind == EventKind::Memset) else { continue };
-                let (start, ns) = (events.start_ns[row], events.dur_ns[row].max(1));
-                let (bytes, stretches) = found.entry((device, kind)).or_default();
-                *bytes = bytes.saturating_add(moved.bytes);
-                stretches.push((start, start.saturating_add(ns), moved.bytes as f64 / ns as f64 * 1e9));
-            }
-        }
-        let rate = |((device, kind), (bytes, stretches)): ((u32, EventKind), Moved)| CopyRate {
-            device: DeviceRow(device),
+        let events = &analysis.trace.events;
+        let mut found: BTreeMap<(DeviceRow, EventKind), Moved> = BTreeMap::new();
+        each_copy(analysis.trace, |device, kind, row, moved| {
+            let (start, ns) = (events.start_ns[row], events.dur_ns[row].max(1));
+            let (bytes, stretches) = found.entry((device, kind)).or_default();
+            *bytes = bytes.saturating_add(moved);
+            stretches.push((start, start.saturating_add(ns), moved as f64 / ns as f64 * 1e9));
+        });
+        let rate = |((device, kind), (bytes, stretches)): ((DeviceRow, EventKind), Moved)| CopyRate {
+            device,
             kind,
             copies: stretches.len() as u64,
             bytes,
@@ -288,6 +333,9 @@ mod tests {
             found[0].length.each(2, 20, |time, value| part.push((time, value)));
             assert_eq!(part, [(2, 2.0), (4, 4.0), (10, 3.0)]);
             assert_eq!((found[0].launched, found[0].length.most(), found[0].length.ns_from(3.0)), (4, 4.0, 16));
+            let QueuedStream { track, device, launched } = queued_streams(analysis.trace)[0];
+            assert_eq!((track, device, launched), (found[0].track, found[0].device, found[0].launched));
+            assert_eq!(queued_streams(analysis.trace).len(), 1);
         });
     }
 
@@ -304,6 +352,9 @@ mod tests {
             let CopyRates(found) = analysis.get();
             let kinds: Vec<EventKind> = found.iter().map(|rate| rate.kind).collect();
             assert_eq!(kinds, [EventKind::CopyHostToDevice, EventKind::CopyDeviceToHost, EventKind::Memset]);
+            let named: Vec<(EventKind, u64)> =
+                copied_kinds(analysis.trace).into_iter().map(|((_, kind), copies)| (kind, copies)).collect();
+            assert_eq!(named, found.iter().map(|rate| (rate.kind, rate.copies)).collect::<Vec<_>>());
             let gbps: Vec<(i64, f64)> =
                 all(&found[0].rate).into_iter().map(|(time, rate)| (time, rate / 1e9)).collect();
             assert_eq!(gbps, [(0, 10.0), (5, 31.0), (6, 30.0), (10, 20.0), (15, 0.0)]);

@@ -37,6 +37,10 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part, help = views_help())]
     views: Vec<Part>,
 
+    /// Open at this address of the page, copied from `ridgeline view`: its selection, markers and notes
+    #[arg(long = "at", value_name = "ADDRESS")]
+    opens_at: Option<String>,
+
     /// Remove host, user and process names, directories, addresses, secrets, command lines, and the text of source files
     #[arg(long)]
     redact: bool,
@@ -50,6 +54,7 @@ Examples:
   ridgeline report run/                                  report.html
   ridgeline report run/ -o solver.html --redact          to share
   ridgeline report run/ --max-size 3MB                   small enough for email
+  ridgeline report run/ --at '#/timeline?a=0&b=9000'     open at a selection; --at takes markers too
   ridgeline report run/ --views overview,findings,operations,roofline";
 
 /// Runs the command.
@@ -62,7 +67,7 @@ pub(crate) fn run(arguments: &ReportArguments, _globals: &Globals, timings: &mut
         page = page.redacted(timings.phase("names", || ridgeline::private_words(&paths)));
     }
     let parts = if arguments.views.is_empty() { Part::ALL.to_vec() } else { arguments.views.clone() };
-    let options = ReportOptions { parts, most_bytes: arguments.max_size };
+    let options = ReportOptions { parts, most_bytes: arguments.max_size, opens_at: arguments.opens_at.clone() };
     let made = timings.phase("report", || report(&page, &options));
     let made = made.map_err(|refusal| Failure::failed(refusal.message).hints(refusal.hints))?;
     timings.phase("output", || write_file(&arguments.output, made.html.as_bytes()))?;

@@ -57,8 +57,8 @@ impl Packed {
     }
 
     /// All of it as base64.
-    pub(super) fn finish(self, left_out: &[String]) -> String {
-        let index = json!({ "v": 1, "left_out": left_out, "answers": self.index }).to_string();
+    pub(super) fn finish(self, left_out: &[String], opens_at: Option<&str>) -> String {
+        let index = json!({ "v": 1, "left_out": left_out, "at": opens_at, "answers": self.index }).to_string();
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let length = (index.len() as u32).to_le_bytes();
         let written =

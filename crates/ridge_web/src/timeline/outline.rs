@@ -156,7 +156,7 @@ fn counters(page: &Page) -> Vec<Value> {
 fn over_time(page: &Page) -> Vec<Value> {
     let trace = page.session().trace();
     let lines = page.session().over_time();
-    let line = |line: &ridgeline::OverTimeLine<'_>| {
+    let line = |line: &ridgeline::OverTimeLine| {
         let device = line.device.0;
         let (id, name, unit, stream) = match line.of {
             OverTime::Queue(track) => {
@@ -167,7 +167,7 @@ fn over_time(page: &Page) -> Vec<Value> {
                 (format!("rate-{device}-{}", kind as u8), format!("Rate: {}", kind.name()), "bytes/s", None)
             }
         };
-        let (of, samples) = (trace.devices[device as usize].plane.as_str(), line.line.changes());
+        let (of, samples) = (trace.devices[device as usize].plane.as_str(), line.changes);
         json!({
             "id": id, "name": name, "of": of, "device": device, "track": stream, "unit": unit, "samples": samples,
         })

@@ -8,6 +8,7 @@ import { csvOf, save } from "../../parts/save";
 import { source } from "../../context";
 import { type Steps, StepSelect, TwoTimelines } from "../steps/two";
 import { Ticked } from "../../parts/ticked";
+import { CopyTable } from "../../parts/copy-table";
 import "./style.css";
 
 interface Place { file: string | null; line: number | null; inferred?: boolean; text: string | null }
@@ -181,6 +182,7 @@ function Changes({ changes, confidence }: { changes: Change[]; confidence: numbe
         </table>
       </div>
       <p class="quiet">
+        <CopyTable name="changes" rows={() => [["what", "subject", "before_ns", "after_ns", "low_ns", "high_ns", "certainty"], ...changes.map((one) => [one.what, one.subject, one.before_ns, one.after_ns, one.low_ns, one.high_ns, one.certainty])]} />{" "}
         {!all && changes.length > SHOWN && <><button type="button" onClick={() => setAll(true)}>Show all {count(changes.length)}</button> </>}
         Largest change first. {changes.some((one) => one.low_ns !== null) ? `Lines are intervals of ${Math.round(confidence * 100)}% confidence.` : "No intervals: the captures don't show how much these times vary."}
       </p>

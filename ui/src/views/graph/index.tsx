@@ -3,35 +3,29 @@
 import { useEffect, useState } from "preact/hooks";
 import { keep, place } from "../../address";
 import { source } from "../../context";
-import { time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
+import { drawable, ModuleChoice, type Modules } from "../../parts/module";
 import { Drawing } from "./drawing";
 import type { GraphAnswer } from "./drawn";
 import { useInsides } from "./insides";
 import { ModuleText, stagesOf } from "./text";
 import "./style.css";
 
-type Module = Record<string, unknown>;
-/** What the server knows a module by. */
-const nameOf = (module: Module) => String(module["id"] ?? module["module"] ?? "");
-/** Those that can be drawn, each once: ranks run the same program. */
-const modulesOf = (all: Module[]) => all.filter((one, at) => one["has_hlo"] !== false && all.findIndex((other) => nameOf(other) === nameOf(one)) === at);
-
 export default function GraphView() {
   return (
-    <Answer<{ modules: Module[] }> path="hlo/modules">
-      {({ modules: all }) => modulesOf(all).length === 0
+    <Answer<Modules> path="hlo/modules">
+      {(all) => drawable(all).size === 0
         ? <div class="missing"><p>This capture has no compiled modules.</p><p class="quiet">`ridgeline record` keeps them, and most XLA captures have them.</p></div>
-        : <Modules modules={modulesOf(all)} />}
+        : <OfModules all={all} />}
     </Answer>
   );
 }
 
 const [DEPTH, DEEPEST, MOST_OPEN] = [2, 12, 12];
 
-function Modules({ modules }: { modules: Module[] }) {
+function OfModules({ all }: { all: Modules }) {
   const params = place.peek().params;
-  const [module, setModule] = useState(params.get("module") ?? nameOf(modules[0] as Module));
+  const [module, setModule] = useState(params.get("module") ?? drawable(all).keys().next().value ?? "");
   const [op, setOp] = useState<string | undefined>(params.get("op") ?? undefined);
   const [depth, setDepth] = useState(Number(params.get("depth") ?? DEPTH));
   const [opened, setOpened] = useState<readonly string[]>((params.get("open") ?? "").split(",").filter((name) => name !== ""));
@@ -43,11 +37,7 @@ function Modules({ modules }: { modules: Module[] }) {
   return (
     <div class="graph">
       <div class="tools">
-        <label>Module{" "}
-          <select value={module} onChange={(event) => { setModule(event.currentTarget.value); setOp(undefined); setOpened([]); }}>
-            {modules.map((one) => <option key={nameOf(one)} value={nameOf(one)}>{visible(nameOf(one))}{typeof one["self_ns"] === "number" ? ` — ${time(one["self_ns"])}` : ""}</option>)}
-          </select>
-        </label>
+        <span class="choice">Module <ModuleChoice all={all} module={module} choose={(name) => { setModule(name); setOp(undefined); setOpened([]); }} /></span>
         <form role="search" onSubmit={(event) => { event.preventDefault(); const text = (event.currentTarget.elements.namedItem("op") as HTMLInputElement).value.trim(); setOp(text === "" ? undefined : text); }}>
           <input name="op" key={op ?? ""} type="search" aria-label="Operation" placeholder="Operation" defaultValue={op ?? ""} /> <button type="submit">Go</button>
         </form>

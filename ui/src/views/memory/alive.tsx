@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { bytes, count, instant, time, visible } from "../../format";
 import { Awaited, Missing, useAnswer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
+import { CopyTable } from "../../parts/copy-table";
 import { useSettled } from "../../parts/settled";
 
 export interface Held { owner: string; stack: string[]; bytes: number; blocks: number; since_ns: number }
@@ -31,7 +32,7 @@ export function Alive({ title, held, unknown }: { title: string; held: readonly 
   return (
     <div class="list tall" role="region" aria-label="Alive" tabIndex={0}>
       <table>
-        <caption>{title}</caption>
+        <caption>{title} <CopyTable name="alive" rows={() => [["bytes", "blocks", "since_ns", "made_by", "stack"], ...held.map((one) => [one.bytes, one.blocks, one.since_ns, madeBy(one), one.stack.join("; ")])]} /></caption>
         <thead><tr><th class="n">Bytes</th><th class="n">Blocks</th><th class="n">Since</th><th>Made by</th></tr></thead>
         <tbody>
           {held.slice(0, LISTED).map((one) => (

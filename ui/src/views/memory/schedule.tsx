@@ -6,8 +6,10 @@ import { dark } from "../../context";
 import { fill } from "../../draw/palette";
 import { bytes, count, plural, short, visible } from "../../format";
 import { Answer } from "../../parts/answer";
+import { drawable, ModuleChoice, type Modules } from "../../parts/module";
 import { Meter } from "../../parts/bar";
 import { Columns, Keys } from "../../parts/columns";
+import { CopyTable } from "../../parts/copy-table";
 import { SaveAs } from "../../parts/save-as";
 
 interface Value { name: string; op: string | null; class: number; bytes: number; from: number; to: number; source: { file: string; line: number } | null; scope: string }
@@ -17,22 +19,14 @@ interface Schedule {
 }
 
 export function Schedules() {
-  return (
-    <Answer<{ modules: Record<string, unknown>[] }> path="hlo/modules">
-      {({ modules }) => modules.every((one) => one["has_hlo"] === false) ? null : <OfModules names={[...new Set(modules.filter((one) => one["has_hlo"] !== false).map((one) => String(one["id"] ?? one["module"] ?? "")))]} />}
-    </Answer>
-  );
+  return <Answer<Modules> path="hlo/modules">{(all) => (drawable(all).size === 0 ? null : <OfModules all={all} />)}</Answer>;
 }
 
-function OfModules({ names }: { names: string[] }) {
-  const [module, setModule] = useState(names[0] ?? "");
+function OfModules({ all }: { all: Modules }) {
+  const [module, setModule] = useState(drawable(all).keys().next().value ?? "");
   return (
     <section aria-label="Along the schedule">
-      <h2>Along the schedule of{" "}
-        <select aria-label="Module" value={module} onChange={(event) => setModule(event.currentTarget.value)}>
-          {names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
-        </select>
-      </h2>
+      <h2>Along the schedule of <ModuleChoice all={all} module={module} choose={setModule} /></h2>
       <Answer<Schedule> path="chart/schedule" query={{ module }}>{(of) => <Drawn key={module} of={of} module={module} />}</Answer>
     </section>
   );
@@ -82,6 +76,7 @@ function Drawn({ of, module }: { of: Schedule; module: string }) {
             ))}
           </tbody>
         </table>
+        <CopyTable name="alive-in-program" rows={() => [["bytes", "value", "class", "from_position", "to_position", "made_at"], ...alive.map((one) => [one.bytes, one.name, of.classes[one.class] ?? "", one.from, one.to, one.source === null ? null : `${one.source.file}:${one.source.line}`])]} />
       </div>
       {of.others > 0 && <p class="quiet">{plural(of.others, "smaller value")} are in the drawing and not named.</p>}
     </>

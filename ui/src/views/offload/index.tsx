@@ -10,6 +10,7 @@ import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades, part, span } from "../../parts/scale";
 import { Ticked } from "../../parts/ticked";
+import { CopyTable } from "../../parts/copy-table";
 import "./style.css";
 
 interface Times { p10_ns: number; p50_ns: number; p90_ns: number }
@@ -93,7 +94,7 @@ function OneRegion({ region, device }: { region: Region; device: string }) {
       {region.boards.length > 0 && <Boards region={region} device={device} />}
       <details>
         <summary>{region.class === null ? "" : `${region.class}, `}{plural(region.operations.length, "operation")}, {threeDigits(region.calls)} {region.calls === 1 ? "call" : "calls"}, {threeDigits(region.launches)} {region.launches === 1 ? "launch" : "launches"} per call{region.bytes === null ? "" : `, ${bytes(region.bytes.input)} in and ${bytes(region.bytes.output)} out`}</summary>
-        <table class="small"><thead><tr><th>Operation</th><th class="n">Time</th><th class="n">Runs</th></tr></thead><tbody>{region.operations.slice(0, 40).map((op) => <tr><td class="name">{region.module === null ? visible(op.name) : <a href={link("graph", { module: region.module, op: op.name })}>{visible(op.name)}</a>}</td><td class="n">{time(op.self_ns)}</td><td class="n">{count(op.executions)}</td></tr>)}</tbody></table>
+        <CopyTable name="region" rows={() => [["operation", "self_ns", "runs"], ...region.operations.map((op) => [op.name, op.self_ns, op.executions])]} /><table class="small"><thead><tr><th>Operation</th><th class="n">Time</th><th class="n">Runs</th></tr></thead><tbody>{region.operations.slice(0, 40).map((op) => <tr><td class="name">{region.module === null ? visible(op.name) : <a href={link("graph", { module: region.module, op: op.name })}>{visible(op.name)}</a>}</td><td class="n">{time(op.self_ns)}</td><td class="n">{count(op.executions)}</td></tr>)}</tbody></table>
         {region.swings.length > 0 && <><h3>Sensitivity of the fastest board's time</h3><table class="small"><tbody>{region.swings.map((one) => <tr><td>{visible(one.what)}</td><td class="n">{time(one.from_ns)} to {time(one.to_ns)}</td></tr>)}</tbody></table></>}
       </details>
     </article>

@@ -4,6 +4,7 @@ import { link } from "../../address";
 import { bytes, plural, share, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
+import { CopyTable } from "../../parts/copy-table";
 import { madeBy, type Held as Owned } from "../memory/alive";
 
 interface Allocator { id: string; name: string; peak_bytes: number; peak_ns: number; alive_at_peak: Owned[]; unknown_at_peak_bytes: number }
@@ -22,7 +23,7 @@ function One({ of }: { of: Allocator }) {
   const part = (value: number) => value / Math.max(1, of.peak_bytes);
   return (
     <section aria-label={`Peak of ${visible(of.name)}`}>
-      <h2>{visible(of.name)}: {bytes(of.peak_bytes)} at the peak <span class="quiet">at {time(of.peak_ns)}</span></h2>
+      <h2>{visible(of.name)}: {bytes(of.peak_bytes)} at the peak <span class="quiet">at {time(of.peak_ns)}</span> <CopyTable name="held" rows={() => [["held_by", "bytes", "blocks", "since_ns"], ...of.alive_at_peak.map((one) => [madeBy(one), one.bytes, one.blocks, one.since_ns])]} /></h2>
       <div class="list plain" role="region" aria-label={`Held at the peak of ${visible(of.name)}`} tabIndex={0}>
         <table>
           <thead><tr><th>Held by</th><th class="n">Bytes</th><th class="n">Share</th><th class="n">Blocks</th></tr></thead>

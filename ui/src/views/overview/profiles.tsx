@@ -5,6 +5,7 @@ import { capture } from "../../context";
 import { show, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
+import { CopyTable } from "../../parts/copy-table";
 import type { Cell, Column, TableAnswer } from "../../source/types";
 
 const SHOWN = 40;
@@ -18,7 +19,7 @@ export function Profiles() {
     <Answer<TableAnswer> path="table/stats/profile">
       {(table) => (
         <section aria-label="Profiled kernels">
-          <h2>Profiled kernels</h2>
+          <h2>Profiled kernels <CopyTable name="profiled-kernels" rows={() => [table.columns.map((column) => column.id), ...table.rows]} /></h2>
           <p class="quiet">Counted by the hardware, launch by launch; longest first. <a href={link("tables", { topic: "stats", view: "profile" })}>All numbers</a>{capture.value?.has["roofline"] !== false && <>, <a href={link("roofline")}>roofline</a></>}</p>
           <Kernels table={table} />
         </section>

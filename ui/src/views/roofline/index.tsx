@@ -8,6 +8,7 @@ import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades } from "../../parts/scale";
 import { attainable, type Frame, frame, headroom, type Chart, type Point } from "./scale";
+import { CopyTable } from "../../parts/copy-table";
 import "./style.css";
 
 export default function RooflineView() {
@@ -58,7 +59,7 @@ function OneDevice({ chart, by }: { chart: Chart; by: string }) {
             {chart.roofs.length === 0 && <p class="quiet">Its ceilings are unknown, so it has no bound and no headroom; `ridgeline calibrate` measures them.</p>}
             {chart.share_left_out >= 0.0005 && <p class="quiet">{share(chart.share_left_out)} of the time is not drawn: its work is unknown or has no arithmetic.</p>}
           </figcaption>
-          <SaveAs of={drawing} name="roofline" rows={() => [["operation", "flop_per_byte", "flops_per_sec", "share", "bound"], ...chart.points.map((one) => [one.name, one.intensity, one.flops_per_sec, one.share, one.bound])]} />
+          <SaveAs of={drawing} name="roofline" rows={() => rowsOf(chart)} />
         </figure>
         <div class="list" role="region" aria-label="Operations" tabIndex={0}>
           <table>
@@ -74,12 +75,15 @@ function OneDevice({ chart, by }: { chart: Chart; by: string }) {
               ))}
             </tbody>
           </table>
+          <CopyTable name="roofline" rows={() => rowsOf(chart)} />
           {chart.points.length > LISTED && <p class="quiet">and {count(chart.points.length - LISTED)} more in the drawing</p>}
         </div>
       </div>
     </section>
   );
 }
+
+const rowsOf = (chart: Chart) => [["operation", "flop_per_byte", "flops_per_sec", "share", "bound"], ...chart.points.map((one) => [one.name, one.intensity, one.flops_per_sec, one.share, one.bound])];
 
 const KEYS: [title: string, color: string][] = [["memory", "#2f9a83"], ["compute", "#3f7fc1"], ["launch", "#c58a2b"]];
 

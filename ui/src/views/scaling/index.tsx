@@ -8,6 +8,7 @@ import { fill } from "../../draw/palette";
 import { Listing, type Listed } from "../../parts/listing";
 import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
+import { CopyTable } from "../../parts/copy-table";
 import { decades, part, span } from "../../parts/scale";
 
 type Place = [size: number, seconds: number];
@@ -80,6 +81,7 @@ function Growth({ lines, next }: { lines: Line[]; next: number | null }) {
             <thead><tr><th>Operation</th><th class="n">Grows as</th><th class="n">At the largest</th></tr></thead>
             <tbody>{lines.map((line, n) => <tr key={line.operation} class={n === at ? "chosen" : ""} onPointerEnter={() => setAt(n < SHOWN ? n : undefined)}><td>{n < SHOWN && <i class="swatch" style={{ background: color(n) }} />}{visible(line.operation)}</td><td class="n">{line.fit === null ? "–" : `N^${threeDigits(line.fit.exponent)}`}</td><td class="n">{seconds(line.points.at(-1)?.[1] ?? 0)}</td></tr>)}</tbody>
           </table>
+          <CopyTable name="growth" rows={() => [["operation", "exponent", "size", "seconds"], ...lines.map((line) => [line.operation, line.fit?.exponent ?? null, ...(line.points.at(-1) ?? [null, null])])]} />
         </div>
       </div>
       {lines.length > SHOWN && <p class="quiet">{plural(lines.length - SHOWN, "smaller operation")} not drawn.</p>}

@@ -7,6 +7,7 @@ import { count, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { ChosenPart, sumsOf } from "../../parts/chosen";
 import { Ticked } from "../../parts/ticked";
+import { CopyTable } from "../../parts/copy-table";
 import "./style.css";
 
 interface Line {
@@ -72,7 +73,7 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
   return (
     <>
       <p class="quiet">{file.text === null ? "The text of this file isn't available; only lines with time are listed." : TEXTS[file.text] ?? ""} {time(file.self_ns)} measured, {time(file.inferred_ns)} inferred.
-        {total > FEW && <> <button type="button" onClick={() => setAll(!all)}>{all ? "Only lines with time" : `All ${count(total)} lines`}</button></>}</p>
+        {total > FEW && <> <button type="button" onClick={() => setAll(!all)}>{all ? "Only lines with time" : `All ${count(total)} lines`}</button></>}{" "}<CopyTable name="lines" rows={() => [["line", "self_ns", "inclusive_ns", "inferred_ns", "idle_ns", "launches", "flops", "text"], ...file.lines.map((line) => [line.line, line.self_ns, line.inclusive_ns, line.inferred_ns, line.idle_ns ?? 0, line.launches, line.flops ?? null, file.source?.[line.line - 1] ?? line.text ?? null])]} /></p>
       <div class="scroller code" role="region" aria-label={visible(file.name)} tabIndex={0}>
         <table>
           <thead><tr>

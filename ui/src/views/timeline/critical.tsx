@@ -5,7 +5,7 @@ import { lit } from "../../context";
 import { count, plural, share, time, visible } from "../../format";
 import { Missing, useAnswer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
-import { copyRows } from "../../parts/save";
+import { CopyTable } from "../../parts/copy-table";
 import type { EventRef } from "../../source/types";
 import { critical, goTo, putOut, range } from "./state";
 
@@ -38,7 +38,7 @@ function Parts({ of, isPart }: { of: Path; isPart: boolean }) {
     <>
       <p>{time(of.total_ns)} {isPart ? "of the range are" : "are"} on the path that the capture's duration depended on, by the recorded and inferred dependencies.</p>
       <ul class="busy">{of.kinds.map((kind) => <li key={kind.name}><span class="name">{kind.name}</span><Meter share={part(kind.ns)} /><span class="n">{share(part(kind.ns))}</span></li>)}</ul>
-      <p class="quiet">{plural(of.count, "event")} {of.count > of.events.length ? `on it, the ${count(of.events.length)} longest are highlighted` : "on it"} <button type="button" onClick={() => void copyRows([["name", "ns", "events"], ...of.names.map((row) => [row.name, row.ns, row.events])], "critical-path")}>Copy</button></p>
+      <p class="quiet">{plural(of.count, "event")} {of.count > of.events.length ? `on it, the ${count(of.events.length)} longest are highlighted` : "on it"} <CopyTable name="critical-path" rows={() => [["name", "ns", "events"], ...of.names.map((row) => [row.name, row.ns, row.events])]} /></p>
       <ol>{of.names.map((row) => <li key={row.name}><button type="button" class="plain" title={visible(row.name)} onClick={() => void goTo(row.row)}><span class="name">{visible(row.name)}</span><span class="n">{time(row.ns)} <span class="quiet">{count(row.events)} ×</span></span></button></li>)}</ol>
       {of.names_total > of.names.length && <p class="quiet">and {count(of.names_total - of.names.length)} more names</p>}
     </>

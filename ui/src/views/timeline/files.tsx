@@ -1,13 +1,19 @@
 // The timeline as files, and to Perfetto.
 
 import { useRef } from "preact/hooks";
+import { currentPlace } from "../../address";
 import { capture, reason, say, source } from "../../context";
 import { handOver } from "../../parts/perfetto";
-import { save, saveCanvas } from "../../parts/save";
+import { copy, save, saveCanvas } from "../../parts/save";
 import { asCanvas, asSvg } from "./picture";
 import type { Stage } from "./stage";
 
 const FORMS = [["perfetto", "Perfetto", ".pftrace"], ["chrome", "Chrome trace", ".chrome.json"], ["csv", "every event as CSV", ".csv"]] as const;
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** What a reader types to hand the timeline on as it is, with notes. */
+const reportCommand = () => `ridgeline report ${quoted(capture.value?.path ?? "CAPTURE")} -o report.html --at ${quoted(currentPlace())}`;
 
 export function Files({ stage }: { stage: () => Stage | undefined }) {
   const asked = useRef<HTMLDialogElement>(null);
@@ -33,6 +39,7 @@ export function Files({ stage }: { stage: () => Stage | undefined }) {
           <button type="button" class="plain" onClick={() => picture((of) => void saveCanvas(asCanvas(of), "timeline"))}>what is shown, as PNG</button>
           <button type="button" class="plain" onClick={() => picture((of) => save("timeline.svg", asSvg(of), "image/svg+xml"))}>what is shown, as SVG</button>
           {source().live && FORMS.map(([to, title, suffix]) => <button key={to} type="button" class="plain" onClick={() => file(to, suffix)}>{title}</button>)}
+          {source().live && <button type="button" class="plain" title="A report of one file that opens here, with the selection, the markers and their notes" onClick={() => { shut(); void copy(reportCommand(), "report.sh"); }}>command for a report that opens here</button>}
           {source().live && <button type="button" class="plain" onClick={() => { shut(); asked.current?.showModal(); }}>Open in Perfetto …</button>}
         </div>
       </details>

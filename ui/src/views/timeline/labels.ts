@@ -27,7 +27,8 @@ export function drawEventNames(sheet: Sheet, pieces: readonly Piece[], row: Row,
   const top = topOf(sheet, row) + 2;
   context.font = LABEL;
   context.textBaseline = "middle";
-  const inks = fills(sheet.isDark).map(inkOn);
+  const grounds = fills(sheet.isDark);
+  const inks = grounds.map(inkOn);
   for (const { tile, from, to } of pieces) {
     const events = tile.events;
     if (events === undefined || tile.most * scale < LEAST_NAMED) continue;
@@ -46,6 +47,13 @@ export function drawEventNames(sheet: Sheet, pieces: readonly Piece[], row: Row,
       if (text === "") continue;
       const y = top + lane * row.laneHeight + row.laneHeight / 2;
       if (y <= RULER) continue;
+      // What runs inside is drawn on the same line: the name stands on its own ground.
+      if (row.folded === true && !isFaded) {
+        context.globalAlpha = 0.8;
+        context.fillStyle = grounds[(tile.spans.color[at] as number) & 15] as string;
+        context.fillRect(left - 3, y - row.laneHeight / 2 + 1, Math.min(room, context.measureText(text).width) + 6, row.laneHeight - 2);
+        context.globalAlpha = 1;
+      }
       context.fillStyle = isFaded ? sheet.inks.quiet : (inks[(tile.spans.color[at] as number) & 15] as string);
       context.fillText(text, left, y, room);
     }

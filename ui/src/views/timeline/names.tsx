@@ -10,11 +10,11 @@ import { fold, folded, hideTrack, pinTrack, raiseTrack, unfoldAll, unpinTrack } 
 
 /** Widths of the column of names, and about that of a letter, pixels. */
 const [LEAST, MOST, STEP] = [80, 700, 20];
-const LETTER = 6.4;
+const LETTER = 6.9;
 /** How many bold letters have the room of one that is not. */
 const BOLD = 0.8;
 /** What stands beside a name in its row. */
-const BESIDE = 36;
+const BESIDE = 42;
 
 export const namesWidth = signal<number | undefined>(undefined);
 

@@ -2,7 +2,7 @@
 
 import { link } from "../../address";
 import { count, show, time, visible } from "../../format";
-import type { Details } from "../../source/types";
+import type { Cell, Details } from "../../source/types";
 import { numberOf } from "./details";
 import { goTo } from "./state";
 
@@ -14,6 +14,16 @@ const title = (key: string) => TITLES[key] ?? sentence(key.replace(/_(ns|bytes|p
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const UNITS: readonly (readonly [end: string, unit: string])[] = [["_ns", "ns"], ["bytes", "bytes"], ["share", "share"], ["_pct", "%"]];
 const unitOf = (key: string) => UNITS.find(([end]) => key.endsWith(end))?.[1] ?? "";
+
+/** What is known of something as rows of two cells, parts of parts with a dot between their names. */
+export function fieldsOf(found: Details, above = ""): Cell[][] {
+  return Object.entries(found).filter(([, value]) => value !== null && value !== undefined).flatMap(([key, value]): Cell[][] => {
+    const name = above === "" ? key : `${above}.${key}`;
+    if (typeof value !== "object") return [[name, value as Cell]];
+    if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return [[name, value.join(" ")]];
+    return fieldsOf(value as Details, name);
+  });
+}
 
 /** What is known of something, in the order in which it came. */
 export function Pairs(props: { found: Details; skip?: readonly string[] }) {

@@ -8,8 +8,10 @@ import { causeFill } from "../../draw/causes";
 import { ExposedCollectives } from "./collectives";
 import { CriticalPath } from "./critical";
 import { EventsLike } from "./like";
-import { Pairs } from "./pairs";
+import { fieldsOf, Pairs } from "./pairs";
 import { chosen, clear, critical, details, failed, find, gap, goTo, goToHit, hits, listed, lookAround, mark, markers, putOut, range } from "./state";
+import { CopyTable } from "../../parts/copy-table";
+import type { Details } from "../../source/types";
 import { RangeDetails } from "./range";
 
 export function Panel() {
@@ -54,8 +56,9 @@ function EventDetails() {
       <div class="actions">
         <button type="button" onClick={() => lookAround(now.start, now.end)}>Zoom to it</button>
         <button type="button" onClick={() => void copy(now.name, "name.txt")}>Copy its name</button>
+        {found !== undefined && <CopyTable name="event" title="Copy all" rows={() => fieldsOf(found)} />}
       </div>
-      {found === undefined ? <p class="awaited">Reading …</p> : <Pairs found={found} skip={["name", "start_ns", "duration_ns", "row", "track_id", ...("track_name" in found ? ["track"] : [])]} />}
+      {found === undefined ? <p class="awaited">Reading …</p> : <Pairs found={withLine(found)} skip={["name", "start_ns", "duration_ns", "row", "track_id", ...("track_name" in found ? ["track"] : [])]} />}
       {found !== undefined && <EventsLike key={now.row} row={now.row} ns={now.end - now.start} />}
     </>
   );
@@ -77,11 +80,20 @@ function GapDetails() {
         {now.next !== undefined && <button type="button" onClick={() => void goTo(now.next as number)}>Work behind</button>}
         <a class="chip" href={link("idle", { device: now.device, a: Math.floor(now.start), b: Math.ceil(now.end), tracks: undefined, step: undefined, where: undefined })}>Idle time there</a>
         <a class="chip" href={link("idle", { device: now.device })}>All idle time</a>
+        {now.details !== undefined && <CopyTable name="idle" title="Copy all" rows={() => [["start_ns", now.start], ["end_ns", now.end], ["cause", now.cause ?? null], ...fieldsOf(now.details ?? {})]} />}
       </div>
       {now.details !== undefined && <Pairs found={now.details} skip={["cause", "prev", "next", "start_ns", "end_ns", "duration_ns"]} />}
     </>
   );
 }
+
+/** Work of a device whose line nothing tells says why. */
+function withLine(found: Details): Details {
+  if ("source" in found || !WORK.has(String(found["kind"]))) return found;
+  return { ...found, source: "Not known: the capture has neither the Python functions around its launch nor its line in a compiled program" };
+}
+
+const WORK = new Set(["kernel", "device operation"]);
 
 /** What a search found, each a click away. */
 function HitList() {
@@ -90,6 +102,7 @@ function HitList() {
   return (
     <details class="hits" open>
       <summary>{plural(now.count, "match", "matches")}{now.hits.length < now.count && <span class="quiet">, the first {count(now.hits.length)} listed</span>}</summary>
+      <CopyTable name="matches" rows={() => [["name", "start_ns", "duration_ns", "track"], ...now.hits.map((hit) => [hit.name, hit.start_ns, hit.duration_ns, Number(hit.track)])]} />
       <ol>
         {now.hits.map((hit, at) => <li key={hit.row}><button type="button" class="plain" aria-current={at === now.at ? "true" : undefined} title={visible(hit.name)} onClick={() => void goToHit(at)}><span class="name">{visible(hit.name)}</span><span class="n">{time(hit.duration_ns)}</span></button></li>)}
       </ol>
@@ -102,7 +115,7 @@ function MarkerList() {
   if (all.length === 0) return null;
   return (
     <section class="markers" aria-label="Markers">
-      <h2>Markers</h2>
+      <h2>Markers <CopyTable name="markers" rows={() => [["at_ns", "note"], ...all.map(({ at, note }) => [at, note])]} /></h2>
       <ul>
         {all.map(({ at, note }, n) => (
           <li key={at}>

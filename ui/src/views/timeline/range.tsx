@@ -7,7 +7,7 @@ import { queryOf } from "../../selection";
 import { count, plural, share, time, visible } from "../../format";
 import { Meter } from "../../parts/bar";
 import { Histogram } from "../../parts/histogram";
-import { copyRows } from "../../parts/save";
+import { CopyTable } from "../../parts/copy-table";
 import type { Cell, Side, SideName, SumRow } from "../../source/types";
 import { allTracks, choosePart, failed, launches, type Launches, lookAround, outline, range, statistics } from "./state";
 
@@ -115,9 +115,10 @@ function Sides() {
           <option value="total">in all</option><option value="second">per second</option>{steps > 0 && <option value="step">per step</option>}
         </select></label>
         <span class="push" />
-        <button type="button" onClick={() => void copyRows(cellsOf(rows), "selection")}>Copy</button>
+        <CopyTable name="selection" rows={() => cellsOf(rows)} />
       </div>
       <table class="parts">
+        <colgroup><col /><col class="times" /><col class="sum" /></colgroup>
         <thead class="sr"><tr><th>Name</th><th>Events</th><th>Time</th></tr></thead>
         <tbody>
           {rows.map((row, at) => (
@@ -141,6 +142,7 @@ function Busy({ side }: { side: Side }) {
   return (
     <>
       <p>{owner === "device" && side.side === "device" ? "Busy" : "In all"} <b>{time(side.busy_ns)}</b> <span class="quiet">{side.busy.length === 1 ? `(${share(side.busy[0]?.share ?? 0)} of the range)` : `on ${plural(side.busy.length, owner)}, overlaps of one ${owner} once`}</span>, {plural(side.events, "event")}.</p>
+      {side.busy.length > 1 && <CopyTable name="busy" title="Copy busy times" rows={() => [["name", "busy_ns", "share"], ...side.busy.map((one) => [one.name, one.busy_ns, one.share])]} />}
       {side.busy.length > 1 && (
         <ul class="busy">
           {[...side.busy].sort((one, other) => other.busy_ns - one.busy_ns).slice(0, most).map((one, at) => <li key={at}><span class="name" title={visible(one.name)}>{visible(one.name)}</span><Meter share={one.share} /><span class="n">{share(one.share)}</span></li>)}

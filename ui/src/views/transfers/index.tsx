@@ -13,6 +13,7 @@ import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades, part, span } from "../../parts/scale";
 import type { Cell, Fact, TableAnswer } from "../../source/types";
+import { CopyTable } from "../../parts/copy-table";
 import { answered, TableAmong } from "../tables/among";
 
 type Row = Record<string, Cell>;
@@ -57,7 +58,7 @@ function Directions({ table }: { table: TableAnswer }) {
   return (
     <div class="split">
       <section class="wide" aria-label="By direction">
-        <h2>By direction</h2>
+        <h2>By direction <CopyTable name="directions" rows={() => [table.columns.map((column) => column.id), ...table.rows]} /></h2>
         <div class="list plain" role="region" aria-label="Directions" tabIndex={0}>
           <table>
             <thead><tr><th>Direction</th><th>From, to</th><th class="n">Copies</th><th class="n">Bytes</th><th class="n">Time</th><th class="n">Exposed</th><th class="n">Rate</th><th class="n">of the link</th></tr></thead>
