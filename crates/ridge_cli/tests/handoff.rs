@@ -142,7 +142,7 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
         expect![[r#"
             ## Untested
 
-            - Nothing here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.
+            - Nothing here has been on a board or through a vendor's synthesis: its clock and its resources after place and route are unknown, and so is what Vitis HLS makes of `hls/`.
             - The vectors come from a fixed seed. No values of the real program were captured, so the ranges of real data are unknown; `ridgeline record --golden` keeps them.
 
             ## Running on a board

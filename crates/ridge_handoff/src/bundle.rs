@@ -1,8 +1,10 @@
 //! The files of a bundle, made from a program and what is known of the region; and the manifest that holds their hashes.
 
+mod core_page;
 mod documents;
 mod drawing;
 mod files;
+mod plain;
 mod readme;
 
 pub(crate) use documents::laid_out;
@@ -244,6 +246,8 @@ pub struct Check {
     pub version: String,
     /// How long it took, seconds.
     pub wall_s: f64,
+    /// What it measured, by name: cells by Yosys, clocks by a simulation.
+    pub figures: Vec<(&'static str, f64)>,
 }
 
 /// How a check ended.
@@ -281,6 +285,7 @@ impl Check {
             "command": self.command,
             "version": self.version,
             "wall_s": (self.wall_s * 1e3).round() / 1e3,
+            "figures": self.figures.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect::<serde_json::Map<_, _>>(),
         })
     }
 }
@@ -306,6 +311,7 @@ pub fn manifest(
             "computation": source.computation,
             "whole_module": source.is_whole,
             "location": source.location,
+            "scope": source.scope,
         },
         "no_specification_because": refused.map(|refusal| refusal.0.clone()),
         "engines": engines,

@@ -4,6 +4,7 @@ mod arithmetic;
 pub mod bundle;
 mod cone;
 pub mod cpp;
+mod design;
 pub mod emulate;
 pub mod engines;
 mod interpret;
@@ -19,6 +20,7 @@ mod verilog;
 pub mod xls;
 
 pub use arithmetic::{Arithmetic, Bounded, Cell, Fixed, FormatError, Strict};
+pub use design::{CellCounts, Design};
 pub use interpret::{CannotCompute, Cells, equal, interpret, same};
 pub use lower::lower;
 pub use program::{Each, Gather, Loop, Node, NodeId, Number, Op, Order, Port, Program, Reducer, Relation, WindowOf};

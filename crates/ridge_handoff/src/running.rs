@@ -67,7 +67,11 @@ pub(crate) fn answer(python: &Path, script: &Path, argument: Option<&Path>) -> R
     let mut command = Command::new(python);
     command.arg(script).args(argument);
     // Libraries of accelerators take more addresses than any bound.
-    bounded(command, &LIMITS[2..], LONG, MOST_ANSWERED)
+    let ran = bounded(command, &LIMITS[2..], LONG, MOST_ANSWERED);
+    match ran.wall_s == 0.0 && stop::signal().is_none() {
+        true => Ran { said: format!("Python could not be started: {}", ran.said), ..ran },
+        false => ran,
+    }
 }
 
 /// A command without a network, where the system lets users make a namespace.

@@ -2,6 +2,7 @@
 //!
 //! Nothing of a bundle is executed before every hash in it fits, and no path in it is followed out of it.
 
+mod cells;
 mod checks;
 mod cores;
 mod opened;
@@ -45,6 +46,7 @@ pub fn hashes(bundle: &Opened) -> Check {
         command: "sha256".to_owned(),
         version: String::new(),
         wall_s: bundle.wall_s,
+        figures: Vec::new(),
     }
 }
 

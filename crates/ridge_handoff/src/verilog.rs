@@ -73,6 +73,14 @@ impl Numbers {
         }
     }
 
+    /// The fixed-point format, where it is one.
+    fn format(self) -> Option<Fixed> {
+        match self {
+            Numbers::Fixed(format) => Some(format),
+            Numbers::Single | Numbers::Flushed => None,
+        }
+    }
+
     /// Whether real numbers are of single precision.
     fn is_single(self) -> bool {
         matches!(self, Numbers::Single | Numbers::Flushed)

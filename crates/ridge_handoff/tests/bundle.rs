@@ -164,6 +164,8 @@ fn a_core_gives_the_golden_vectors_under_stalls_and_resets() {
         (vec![9, 4], &quick),
         (vec![3, 4, 5], &all),
         (vec![3, 7, 3], &quick),
+        // Yosys 0.23 has no rule for the delays of 32 items in here.
+        (vec![3, 34], &["Yosys core"]),
     ] {
         let ledger = core_of(&medians(&extents), checks, |_| {});
         let problems = problems("a_core_gives_the_golden_vectors_under_stalls_and_resets", &ledger);

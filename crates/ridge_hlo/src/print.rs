@@ -10,6 +10,7 @@ use crate::shape::write_joined;
 use crate::{ComputationId, HloModule, Instruction, InstructionId, SourceFrame};
 
 mod attributes;
+mod nameless;
 mod quoted;
 
 pub(crate) use quoted::write_quoted;

@@ -2,12 +2,14 @@
 
 mod asked;
 mod boards;
+mod generated;
 mod judge;
 mod region;
 mod words;
 
 pub use asked::Ask;
 pub use boards::{BoardAnswer, Cut, Energy, OpenedCut, Sensitivity};
+pub use generated::Generated;
 pub use region::RegionAnswer;
 
 use asked::Asked;
@@ -16,7 +18,7 @@ use crate::baseline::{Baseline, Host};
 use crate::draw::Draw;
 use crate::regions::{Region, regions};
 use crate::target::{Target, TargetGpu};
-use crate::{WhatIf, constants};
+use crate::{BundleUse, WhatIf, bundle, constants};
 use ridge_analysis::{Analysis, Factors};
 
 /// Draws for the answer; the quantiles of twice as many differ by less than 2%.
@@ -36,6 +38,8 @@ pub struct Offload {
     pub regions: Vec<RegionAnswer>,
     /// Regions that take too little to be shown: how many, and their part of all device work.
     pub others: (usize, f64),
+    /// What became of each bundle that was named.
+    pub bundles: Vec<BundleUse>,
     /// What the answer rests on besides the capture.
     pub assumptions: Vec<String>,
     /// What was taken to be otherwise.
@@ -50,7 +54,8 @@ pub fn offload(analysis: &Analysis<'_>, ask: &Ask) -> Offload {
     let is_measured = ask.baseline.host == Host::Measured;
     let factors = |gpu: &TargetGpu| is_measured.then(|| Factors::new(analysis, gpu.sheet, ask.captured_on));
     let targets = ask.targets.iter().map(|gpu| Target { gpu, factors: factors(gpu) }).collect();
-    let asked = Asked { ask, draws: &draws, targets, groups: &analysis.groups().groups };
+    let bundles = bundle::uses(&shown, &ask.bundles, analysis);
+    let asked = Asked { ask, draws: &draws, targets, groups: &analysis.groups().groups, analysis };
     let regions: Vec<RegionAnswer> = shown.into_iter().map(|region| judge::answer(region, &asked)).collect();
     let others = (others.len(), others.iter().map(|region| region.share).sum());
     Offload {
@@ -59,6 +64,7 @@ pub fn offload(analysis: &Analysis<'_>, ask: &Ask) -> Offload {
         baseline: ask.baseline.clone(),
         regions,
         others,
+        bundles,
         what_if: ask.what_if.clone(),
     }
 }

@@ -79,7 +79,12 @@ pub fn predict(
     resident_calls: f64,
     constants: &Constants,
 ) -> Option<Prediction> {
-    let all: Vec<Parts> = draws.iter().map(|draw| time(workload, board, draw, constants)).collect::<Option<_>>()?;
+    over(draws, resident_calls, |draw| time(workload, board, draw, constants))
+}
+
+/// The same of anything whose time is known in each draw.
+pub(crate) fn over(draws: &[Draw], resident_calls: f64, time: impl Fn(&Draw) -> Option<Parts>) -> Option<Prediction> {
+    let all: Vec<Parts> = draws.iter().map(time).collect::<Option<_>>()?;
     let total = |parts: &Parts| parts.resident_s() + parts.tax_s() / resident_calls.max(1.0);
     let draws_s: Vec<f64> = all.iter().map(total).collect();
     let middle = Interval::of(draws_s.clone())?.p50;

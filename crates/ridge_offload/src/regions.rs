@@ -40,6 +40,8 @@ pub struct Region {
     pub in_loop: Option<String>,
     /// The loop that it is in, called anew in each iteration.
     pub inside: Option<String>,
+    /// The computation that `handoff` makes a bundle of for it; `None` without HLO.
+    pub compiled: Option<Compiled>,
     /// Exclusive time of all calls, nanoseconds.
     pub self_ns: f64,
     /// That over all device work.
@@ -50,6 +52,17 @@ pub struct Region {
     pub ops: Vec<RegionOp>,
     /// What one call has to do, or why that cannot be said.
     pub specification: Result<Specification, String>,
+}
+
+/// The computation of a module that stands for a region: a loop's body, else the module's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compiled {
+    /// The module among the capture's.
+    pub hlo: u32,
+    /// The computation in it.
+    pub computation: ComputationId,
+    /// Whether it has nothing that is not of the region.
+    pub is_all: bool,
 }
 
 /// A line of the program.
@@ -150,10 +163,10 @@ pub fn regions(analysis: &Analysis<'_>) -> Vec<Region> {
         let name =
             row.and_then(|row| analysis.trace.modules.get(row as usize)).map(|module| analysis.text(module.name));
         let name = name.unwrap_or("").to_owned();
-        match module.zip(hlo.and_then(|hlo| module_costs(analysis, hlo))) {
-            Some((module, costs)) => {
+        match module.zip(hlo).zip(hlo.and_then(|hlo| module_costs(analysis, hlo))) {
+            Some(((module, hlo), costs)) => {
                 let users = Users::new(module);
-                let of = Module { analysis, module, costs: &costs, users: &users, name: &name, total };
+                let of = Module { analysis, module, hlo, costs: &costs, users: &users, name: &name, total };
                 of.regions(ops, &mut found);
             }
             None => found.push(without_hlo(analysis, &name, row.is_some(), ops, total)),
@@ -245,6 +258,7 @@ fn without_hlo(analysis: &Analysis<'_>, module: &str, has_module: bool, ops: Vec
         module: module.to_owned(),
         in_loop: None,
         inside: None,
+        compiled: None,
         self_ns,
         share: self_ns / total,
         calls,
@@ -324,6 +338,7 @@ fn place(analysis: &Analysis<'_>, op: Option<&RegionOp>) -> (Option<Location>, S
 struct Module<'m, 'a> {
     analysis: &'m Analysis<'a>,
     module: &'m HloModule,
+    hlo: u32,
     costs: &'m ModuleCosts,
     users: &'m Users,
     name: &'m str,
@@ -372,9 +387,11 @@ impl Module<'_, '_> {
                 None => rest.push(timed),
             }
         }
+        let is_alone = pieces.len() == 1;
         for (piece, ops) in pieces.into_iter().zip(by_piece) {
             if ops.iter().any(|timed| timed.op.self_ns > 0.0) {
-                found.push(self.region(piece, ops));
+                let compiled = self.compiled(&piece, is_alone);
+                found.push(Region { compiled, ..self.region(piece, ops) });
             }
         }
         if rest.iter().any(|timed| timed.op.self_ns > 0.0) {
@@ -492,12 +509,23 @@ impl Module<'_, '_> {
             module: self.name.to_owned(),
             in_loop,
             inside: piece.inside.map(|id| self.module.instruction(id).name.clone()),
+            compiled: None,
             self_ns,
             share: self_ns / self.total,
             calls,
             ops,
             specification,
         }
+    }
+
+    /// What `handoff` makes a bundle of: of a loop its body, else the whole module, which the piece may be a part of.
+    fn compiled(&self, piece: &Piece, is_alone: bool) -> Option<Compiled> {
+        let body = piece.of_loop.map(|id| self.module.instruction(id).called.first().copied());
+        let (computation, is_all) = match body {
+            Some(body) => (body?, true),
+            None => (self.module.entry?, is_alone && piece.inside.is_none()),
+        };
+        Some(Compiled { hlo: self.hlo, computation, is_all })
     }
 
     /// The function and line with what is done there: the compiler's own names differ from one size of a program to the next.

@@ -31,6 +31,8 @@ pub enum BoundBy {
     Lut,
     /// How many items the design begins each clock.
     Lanes,
+    /// The clocks of a generated core.
+    Clocks,
     /// The board's memory.
     Memory,
     /// The ports to the board's memory, at the kernel's clock.
@@ -53,6 +55,7 @@ impl BoundBy {
             BoundBy::Dsp => "DSP",
             BoundBy::Lut => "LUT",
             BoundBy::Lanes => "lanes",
+            BoundBy::Clocks => "clocks",
             BoundBy::Memory => "memory",
             BoundBy::Port => "port clock",
             BoundBy::Gather => "gather",
@@ -159,6 +162,39 @@ pub fn time(workload: &Workload, board: &Board, draw: &Draw, constants: &Constan
         }
     }
     Some(parts)
+}
+
+/// What a call of a generated core does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CoreRun {
+    /// Clocks of one iteration, while nothing waits.
+    pub(crate) clocks: f64,
+    /// Iterations; the host starts each of them.
+    pub(crate) iterations: f64,
+    /// Bytes that an iteration reads from the board's memory and writes there.
+    pub(crate) moved_bytes: f64,
+    /// Bytes over the link to the board, and in how many buffers.
+    pub(crate) input: (f64, f64),
+    /// Bytes back.
+    pub(crate) output: (f64, f64),
+}
+
+/// The time of one call of a generated core on `board`, which uses one channel of its memory; `None` where it has none.
+pub(crate) fn time_of_core(run: &CoreRun, board: &Board, draw: &Draw, constants: &Constants) -> Option<Parts> {
+    let on = On { board, memory: board.memory(None)?, draw, constants };
+    let (bandwidth, memory_by) = on.bandwidth(Some(1.0));
+    let launch_s = draw.get(Parameter::Launch);
+    Some(Parts {
+        input_s: on.transfer(run.input, "to_board_setup", "to_board_rate"),
+        launch_s,
+        fill_s: (run.iterations - 1.0).max(0.0) * launch_s,
+        compute_s: run.iterations * run.clocks / draw.get(Parameter::Clock),
+        memory_s: run.iterations * run.moved_bytes / bandwidth,
+        onchip_s: 0.0,
+        output_s: on.transfer(run.output, "from_board_setup", "from_board_rate"),
+        compute_by: BoundBy::Clocks,
+        memory_by,
+    })
 }
 
 /// A board with one draw.

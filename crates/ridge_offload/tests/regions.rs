@@ -56,7 +56,10 @@ fn verdict(trace: &str, hlo: &str, what_if: &str, expected: Expect) {
         };
         let what_if = WhatIf::parse(what_if).expect("changes");
         let boards = vec![Board::named("u55c").expect("a board")];
-        let answer = offload(analysis, &Ask { baseline, boards, targets: Vec::new(), captured_on: None, what_if });
+        let answer = offload(
+            analysis,
+            &Ask { baseline, boards, targets: Vec::new(), captured_on: None, bundles: Vec::new(), what_if },
+        );
         let line = |one: &RegionAnswer| format!("{}: {}\n", one.verdict.name(), one.why);
         format!("{}\n{}", answer.headline, answer.regions.iter().map(line).collect::<String>())
     });
@@ -324,7 +327,7 @@ fn on_h200(work: &str, hlo: &str, expected: Expect) {
             Baseline { device: "A100".to_owned(), host: Host::Measured, ceilings: a100.ceilings.clone(), tdp_w: None };
         let targets = vec![TargetGpu { id: "h200".to_owned(), sheet: sheet("NVIDIA H200") }];
         let what_if = WhatIf::default();
-        let ask = Ask { baseline, boards: Vec::new(), targets, captured_on: None, what_if };
+        let ask = Ask { baseline, boards: Vec::new(), targets, captured_on: None, bundles: Vec::new(), what_if };
         let line = |one: &RegionAnswer| {
             let Some(there) = one.boards.first() else { return format!("nothing: {}\n", one.why) };
             let bases = there.scaled_by.iter().map(|(by, share)| format!("{} {:.0}%", by.name(), 100.0 * share));
@@ -403,7 +406,10 @@ fn best_part(trace: &str, hlo: &str, expected: Expect) {
             Baseline { device: "H100".to_owned(), host: Host::Measured, ceilings: sheet.ceilings.clone(), tdp_w: None };
         let boards = vec![Board::named("u55c").expect("a board")];
         let what_if = WhatIf::default();
-        let answer = offload(analysis, &Ask { baseline, boards, targets: Vec::new(), captured_on: None, what_if });
+        let answer = offload(
+            analysis,
+            &Ask { baseline, boards, targets: Vec::new(), captured_on: None, bundles: Vec::new(), what_if },
+        );
         let one = &answer.regions[0];
         let cut = one.boards[0].cut.as_ref().expect("a cut");
         let opened = cut.opened.map_or(String::new(), |opened| {

@@ -5,8 +5,9 @@ mod schema;
 use expect_test::{Expect, expect};
 use ridge_report::offload::{Options, json, markdown, text};
 use ridge_report::terminal::{Glyphs, Layout};
+use ridgeline::handing_over::bundle::{Check, CheckState, MANIFEST, manifest, write};
 use ridgeline::offloading::WhatIf;
-use ridgeline::{OffloadAnswer, OffloadOptions, OpenOptions, Session};
+use ridgeline::{HandoffOptions, OffloadAnswer, OffloadOptions, OpenOptions, Session};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -304,4 +305,159 @@ fn a_capture_without_hlo_has_no_specification_and_says_why() {
         assert!(one.why.starts_with("no specification, because "), "{}", one.why);
     }
     assert!(!answer.found.regions.is_empty());
+}
+
+/// A bundle of a region of the train steps, in a directory of this name, with a ledger as it is where tools ran.
+fn bundle(folder: &Path, region: &str, ledger: &[Check]) -> PathBuf {
+    let session = Session::open(&[root().join("fixtures/xplane/train_steps.xplane.pb")], &OpenOptions::default())
+        .expect("a fixture");
+    let formats = vec!["fixed<16,8>".parse().expect("a format")];
+    let options = HandoffOptions { region: Some(region.to_owned()), formats, ..HandoffOptions::default() };
+    let made = session.handoff(&options, &mut |_| {}).expect("a bundle");
+    let path = folder.join("collect.handoff");
+    write(&made.files, &path).expect("written");
+    let document = manifest(&made.files, &made.source, made.refused.as_ref(), &serde_json::json!({}), ledger);
+    std::fs::write(path.join(MANIFEST), document).expect("written");
+    path
+}
+
+/// A check of a core that passed.
+fn passed(name: &str, version: &str, figures: &[(&'static str, f64)]) -> Check {
+    Check {
+        name: name.to_owned(),
+        state: CheckState::Passed,
+        found: String::new(),
+        command: String::new(),
+        version: version.to_owned(),
+        wall_s: 1.0,
+        figures: figures.to_vec(),
+    }
+}
+
+/// What Verilator and Yosys say of the core.
+fn ledger() -> [Check; 2] {
+    let cells = [
+        ("look_up_tables", 700.0),
+        ("registers", 500.0),
+        ("shift_registers", 20.0),
+        ("carry_chains", 90.0),
+        ("multipliers", 2.0),
+        ("block_rams", 0.5),
+        ("look_up_tables_as_memory", 16.0),
+    ];
+    [passed("Verilator core", "Verilator 5.006", &[]), passed("Yosys core", "Yosys 0.23", &cells)]
+}
+
+/// The train steps beside a bundle.
+fn with_bundle(bundle: PathBuf, boards: &[&str]) -> OffloadAnswer {
+    let options = OffloadOptions {
+        boards: boards.iter().map(|board| (*board).to_owned()).collect(),
+        meant: Some("h100".to_owned()),
+        bundles: vec![bundle],
+        ..OffloadOptions::default()
+    };
+    asked("fixtures/xplane/train_steps.xplane.pb", &options)
+}
+
+#[test]
+fn a_region_with_a_bundle_has_the_time_of_its_core() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let answer = with_bundle(bundle(folder.path(), "collect", &ledger()), &["u55c", "v80"]);
+    let text = text::full(&answer, Options::default(), &Layout::plain(100));
+    let [table, block] = ["Regions, compared", "undecided[4.7%]"].map(|from| text.find(from).expect("a part"));
+    let [table_end, block_end] = [table, block].map(|from| from + text[from..].find("\n\n").expect("an end"));
+    check(
+        &format!("{}\n\n{}\n", &text[table..table_end], &text[block..block_end]),
+        expect![[r#"
+            Regions, compared with NVIDIA H100 SXM5 80GB
+            Region                      Share   A call  Headroom  Fastest  Speed-up      Basis  Verdict
+            jit_iterate:19 dot_general  85.9%    36 µs      3.00      v80      0.74      prior  undecided
+            iterate:19 copy              5.5%     6 µs      2.00      v80      0.13      prior  undecided
+            collect:25 scatter-add       4.7%  8.99 µs      3.00      v80      0.26  simulated  undecided
+            main:32 dynamic_slice        2.6%     3 µs      1.00      v80      0.06      prior  undecided
+            jit_squeeze: copy            1.4%     3 µs      1.00      v80      0.09      prior  undecided
+
+            undecided[4.7%]: collect:25 scatter-add
+               --> /tmp/ridgeline/train_steps.py:25
+               = why: as it is called, bytes over the link make AMD Alveo V80 0.26 times (0.06 to 0.52) as fast
+                 with the core of `collect.handoff` (simulated); it would gain after 5 calls with data on the
+                 board, but the capture does not show whether data can stay there
+               = what: `jit_collect`, stream: operations 3, calls 3
+               = bytes: 896 B enter and leave per call; its operations move at least 1.62 KiB (1.86 times), XLA
+                 counts 1.75 KiB (2.00 times)
+               = core: an engine in fixed<16,8> from `collect.handoff`: 400 clocks per call in simulation
+                 (Verilator 5.006); 736 look-up tables, 500 registers, 2 DSP slices, 2.5 block RAMs (2 of them
+                 by shape) on UltraScale+ before place and route (Yosys 0.23)
+               Board                P10      P50      P90  Speed-up  Whole program  Bound by        Basis
+               AMD Alveo V80    19.4 µs    34 µs  54.6 µs      0.26           0.89      link    simulated
+               AMD Alveo U55C*  19.5 µs  34.1 µs  54.7 µs      0.26           0.88      link  synthesized
+               = basis: simulated: on AMD Alveo V80, the core takes <0.1% of the memory on the chip; without a
+                 bundle, the model expects 59.5 µs (35 µs to 92.3 µs) of a design that fills the board
+               = basis: synthesized: on AMD Alveo U55C, the core takes 0.1% of the look-up tables, <0.1% of the
+                 DSP slices, <0.1% of the memory on the chip, and 810 cores fit in the part that a design can
+                 use; without a bundle, the model expects 59.5 µs (35 µs to 92.4 µs) of a design that fills the
+                 board
+               a call on AMD Alveo V80; compute, memory and tables overlap
+                 in         13.4 µs  ████████████████████████████████████████████████
+                 launch     6.69 µs  ████████████████████████
+                 compute    1.35 µs  ████▉
+                 memory       81 ns  ▎
+                 out        12.6 µs  █████████████████████████████████████████████▍
+               = break-even: AMD Alveo V80 gains after 5 calls with data on it; a call replaces 3 launches, and
+                 its setup alone costs as much as 20
+               what its time on AMD Alveo V80 depends on, each from its 10th to its 90th percentile
+                 calls with data on the board, 1 or 100  ●─────────────────────────●     34.1 µs   1.77 µs
+                 launch on the board                                               ●●    31.9 µs     37 µs
+                 clock                                                             ●     34.6 µs   33.8 µs
+        "#]],
+    );
+    let row = markdown::render(&answer, Options::default());
+    let row = row.lines().find(|line| line.starts_with("| collect:25")).expect("a row");
+    assert!(row.contains("| synthesized |") || row.contains("| simulated |"), "{row}");
+
+    let page = std::fs::read_to_string(root().join("docs/json/offload.v1.schema.json")).expect("the page");
+    let page: Value = serde_json::from_str(&page).expect("JSON");
+    let document: Value = serde_json::from_str(&json::document(&answer)).expect("JSON");
+    assert_eq!(schema::problems(&page, &document), [""; 0]);
+    let one = &document["regions"].as_array().expect("regions")[2];
+    assert_eq!(one["core"]["cells"]["look_up_tables"], 736);
+    let mut bases: Vec<_> = one["boards"].as_array().expect("boards").iter().map(|board| &board["basis"]).collect();
+    bases.sort_by_key(|basis| basis.to_string());
+    assert_eq!(bases, ["simulated", "synthesized"]);
+    assert_eq!(document["regions"][0]["boards"][0]["basis"], "prior");
+    assert_eq!(document["bundles"][0]["stands_for"][0], "collect:25 scatter-add");
+}
+
+#[test]
+fn what_nobody_ran_is_counted_and_a_part_of_a_module_is_not_its_bundle() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let answer = with_bundle(bundle(folder.path(), "collect", &[]), &["u55c"]);
+    let document: Value = serde_json::from_str(&json::document(&answer)).expect("JSON");
+    let one = &document["regions"].as_array().expect("regions")[2];
+    assert_eq!(one["boards"][0]["basis"], "counted");
+    assert!(one["core"]["simulated_by"].is_null() && one["core"]["cells"].is_null(), "{one}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let answer = with_bundle(bundle(folder.path(), "iterate:19 copy", &ledger()), &["u55c"]);
+    let text = text::full(&answer, Options::default(), &Layout::plain(100));
+    check(
+        &text[..text.find("\n\n").expect("an end")],
+        expect![[r#"
+        bundle `collect.handoff` is not used: the bundle has all of module `jit_iterate`, and `iterate:19
+          copy` is only a part of it in this capture
+        no region is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by its data sheet:
+        undecided 100.0%"#]],
+    );
+}
+
+#[test]
+fn a_bundle_that_was_changed_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = bundle(folder.path(), "collect", &ledger());
+    std::fs::write(path.join("rtl/core.json"), "{}").expect("written");
+    let session = Session::open(&[root().join("fixtures/xplane/train_steps.xplane.pb")], &OpenOptions::default())
+        .expect("a fixture");
+    let options = OffloadOptions { bundles: vec![path], ..OffloadOptions::default() };
+    let error = session.offload(&options).expect_err("a changed bundle").to_string();
+    assert_eq!(error, "expected a hand-off bundle: rtl/core.json is not the original file: its hash does not match");
 }

@@ -16,6 +16,7 @@ pub(crate) fn offload(page: &Page, request: &Request) -> Result<Value, Refusal> 
     let what_if =
         WhatIf::parse(request.get("what_if").unwrap_or("")).map_err(|error| Refusal::bad(error.to_string()))?;
     let meant = request.get("as").map(str::to_owned);
-    let options = OffloadOptions { boards: several("board"), gpus: several("to"), meant, what_if };
+    let options =
+        OffloadOptions { boards: several("board"), gpus: several("to"), meant, what_if, ..OffloadOptions::default() };
     Ok(report::document_value(&page.session().offload(&options)?))
 }

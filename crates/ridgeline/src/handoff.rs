@@ -235,6 +235,7 @@ fn of_region(source: &mut Source, one: &RegionAnswer, offload: &OffloadAnswer) {
     if let Some(at) = &one.region.location {
         source.location = format!("{}:{}", at.file, at.line);
     }
+    source.scope = one.region.scope.clone();
     source.share = Some(one.region.share);
     source.verdict = Some((one.verdict.name().to_owned(), one.why.clone()));
     let how = offload.found.baseline.host.name();

@@ -1,10 +1,13 @@
 //! What other hardware would gain: the regions of a session, laid beside boards and other GPUs.
 
+mod bundles;
+
 use crate::error::{Details, OpenError};
 use crate::note::Note;
 use crate::session::Session;
 use ridge_analysis::{Analysis, Ceilings, DeviceSheet, sheets};
 use ridge_offload::{Ask, Baseline, Board, Host, Offload, TargetGpu, WhatIf, boards, offload, regions};
+use std::path::PathBuf;
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +19,8 @@ pub struct OffloadOptions {
     /// The device that is meant, by its data sheet: what the program would run on, where the capture is a processor's, or
     /// what it ran on, where the capture does not say.
     pub meant: Option<String>,
+    /// Hand-off bundles whose cores take the place of the estimate, as directories.
+    pub bundles: Vec<PathBuf>,
     /// What is taken to be otherwise.
     pub what_if: WhatIf,
 }
@@ -35,11 +40,12 @@ impl Session {
     /// Asks which parts other hardware would speed up.
     ///
     /// # Errors
-    /// [`OpenError`] where a board or a device is named that is not known.
+    /// [`OpenError`] where a board or a device is named that is not known, or a bundle that was changed or has no core.
     pub fn offload(&self, options: &OffloadOptions) -> Result<OffloadAnswer, OpenError> {
         let chosen = chosen(options)?;
         let targets = options.gpus.iter().map(|name| target(name)).collect::<Result<Vec<_>, _>>()?;
         let meant = options.meant.as_deref().map(sheet_called).transpose()?;
+        let bundles = options.bundles.iter().map(|folder| bundles::bundle(folder)).collect::<Result<Vec<_>, _>>()?;
         let found = self.with_analysis(|analysis| {
             let baseline = baseline(analysis, meant);
             let ask = Ask {
@@ -47,6 +53,7 @@ impl Session {
                 boards: chosen,
                 targets,
                 captured_on: meant,
+                bundles,
                 what_if: options.what_if.clone(),
             };
             offload(analysis, &ask)

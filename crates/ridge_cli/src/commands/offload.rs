@@ -6,11 +6,12 @@ use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use ridge_report::offload::{Options, json, markdown, text};
 use ridge_report::terminal::Layout;
 use ridgeline::OffloadOptions;
 use ridgeline::offloading::WhatIf;
+use std::path::PathBuf;
 
 /// Report which parts would run faster on an FPGA or another GPU, by how much, and why the rest won't
 ///
@@ -41,6 +42,11 @@ pub(crate) struct OffloadArguments {
     #[arg(long, value_name = "CHANGES", value_parser = changes, default_value = "", hide_default_value = true)]
     what_if: WhatIf,
 
+    /// Use the core of this `ridgeline handoff` bundle in place of the estimate for its region: its clocks in
+    /// simulation, and its resources by synthesis; may be repeated
+    #[arg(long, value_name = "BUNDLE", value_hint = ValueHint::DirPath)]
+    bundle: Vec<PathBuf>,
+
     /// Show every region and board
     #[arg(long)]
     all: bool,
@@ -63,6 +69,7 @@ Examples:
   ridgeline offload run/ --board u55c,v80 --all           two boards, every region
   ridgeline offload run/ --board u55c --what-if clock=250MHz,resident=100,dtype=int16
   ridgeline offload run/ --target h200                        another GPU instead of a board
+  ridgeline offload run/ --bundle median.handoff/             with the core that was generated of a region
   ridgeline offload run/ -f json                          for programs; docs/json has the schema";
 
 /// Forms of the answer.
@@ -90,6 +97,7 @@ pub(crate) fn run(arguments: &OffloadArguments, globals: &Globals, timings: &mut
         boards: arguments.board.clone(),
         gpus: arguments.to.clone(),
         meant,
+        bundles: arguments.bundle.clone(),
         what_if: arguments.what_if.clone(),
     };
     let mut answer = timings.phase("offload", || session.offload(&options))?;

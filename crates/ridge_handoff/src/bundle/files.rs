@@ -19,6 +19,8 @@ pub struct Source {
     pub is_whole: bool,
     /// File and line of the program; empty where not known.
     pub location: String,
+    /// The scope path of the operation that names the region; empty where not known.
+    pub scope: String,
     /// The part of all device work that the region takes, from 0 to 1; `None` where it is no region of `offload`.
     pub share: Option<f64>,
     /// One call, seconds, as it was measured or by a data sheet, and on what.

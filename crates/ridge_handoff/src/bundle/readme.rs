@@ -1,6 +1,7 @@
 //! The honest page of a bundle: what it holds, what is checked, what is predicted, what nobody has run.
 
-use super::{Check, CheckState, Files, Source};
+use super::plain::plain;
+use super::{Check, CheckState, Files, Source, core_page};
 use crate::Refusal;
 use crate::verilog::NO_CORE;
 use serde_json::Value;
@@ -25,6 +26,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
             plain(why)
         );
     }
+    text.push_str(&core_page::core(files, ledger));
     section(&mut text, "Checks passed", ledger, CheckState::Passed);
     section(&mut text, "Checks failed", ledger, CheckState::Failed);
     section(&mut text, "Checks that took too long", ledger, CheckState::NotFinished);
@@ -40,10 +42,10 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         None => text.push_str("None: this is not a region of `ridgeline offload`.\n"),
     }
     if let Some((seconds, on)) = &source.call {
-        let _ = writeln!(text, "One call takes {:.4} ms on {}.", seconds * 1e3, plain(on));
+        let _ = writeln!(text, "One call takes {} on {}.", duration(*seconds), plain(on));
     }
     text.push_str("\n## Untested\n\n");
-    text.push_str("- Nothing here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.\n");
+    text.push_str("- Nothing here has been on a board or through a vendor's synthesis: its clock and its resources after place and route are unknown, and so is what Vitis HLS makes of `hls/`.\n");
     match source.recorded.len() {
         0 => text.push_str("- The vectors come from a fixed seed. No values of the real program were captured, so the ranges of real data are unknown; `ridgeline record --golden` keeps them.\n"),
         calls => {
@@ -91,7 +93,11 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     }
     text.push_str("\n## Files\n\n");
     for path in files.keys().filter(|path| !path.starts_with("golden/")) {
-        let _ = writeln!(text, "- `{path}`");
+        match about(path) {
+            "" => writeln!(text, "- `{path}`"),
+            about => writeln!(text, "- `{path}`: {about}"),
+        }
+        .unwrap_or_default();
     }
     if refused.is_none() {
         text.push_str("- `golden/SET/`: inputs `in*.bin`, and outputs by engine: `strict` (as the C++), `f64` with `bound`, `xla`, `stablehlo`, and fixed point\n");
@@ -124,6 +130,41 @@ fn not_recorded(text: &mut String, files: &Files) {
     text.push_str("\n## Not recorded\n\n");
     for (what, how, _) in missing {
         let _ = writeln!(text, "- {what}: {how}.");
+    }
+}
+
+/// What a file is for; empty where its name says it.
+fn about(path: &str) -> &'static str {
+    match path {
+        "Makefile" => "runs everything below",
+        "rtl/kernel.v" => "the datapath: a window in, a result out, without handshake",
+        "rtl/engine.v" => "the stages of the engine",
+        "rtl/memory.v" => "its memories",
+        "rtl/core.v" => "the core: AXI4-Stream in and out, registers",
+        "rtl/stream.v" => "its delays, output queue and registers",
+        "rtl/card.v" => "the core with AXI4 to a board's memory",
+        "rtl/mover.v" => "the reader and the writer of the card",
+        "rtl/core.json" => "sizes, clocks and layout in memory",
+        "rtl/wires.v" => "cells without registers, for the netlist proof",
+        "rtl/formal.ys" => "the proof of the output queue",
+        "rtl/bench.v" | "rtl/tb_core.v" | "rtl/sim_core.cpp" => "test bench of the core; not for synthesis",
+        "rtl/tb.v" | "rtl/sim.cpp" | "rtl_f32/tb.v" | "xls/tb.v" => "test bench of the datapath; not for synthesis",
+        "rtl/core_x.hex" | "rtl/x.hex" | "rtl_f32/x.hex" | "xls/x.hex" => "items of the test bench",
+        "rtl/core_y.hex" | "rtl/y.hex" | "rtl_f32/y.hex" | "xls/y.hex" => "results that it expects",
+        "rtl_f32/kernel.v" => "the datapath in single precision, each operation in one clock",
+        "hls/kernel.cpp" => "reference C++ with pragmas",
+        "hls/tb.cpp" => "its test bench",
+        "host/play.cpp" | "host/play.py" => "plays the vectors on the card, and compares",
+        "host/simulated.cpp" => "the card in Verilator, as a library for it",
+        "host/xrt.cpp" => "the card on a board by XRT, as a library for it; never run",
+        "host/card.h" => "layout in memory and registers, for C",
+        "board/vivado.tcl" | "board/package.tcl" | "board/card.cfg" | "board/card.xdc" | "hls/hls.cfg" => "never run",
+        "spec/interface.json" => "inputs and outputs: type, shape, access",
+        "spec/numerics.json" => "order of operations, bounds, errors by number format",
+        "spec/dma.csv" => "copies in the capture",
+        "perf/offload.json" => "the prediction, with intervals",
+        path if path.starts_with("rtl/table_") => "a table of the engine",
+        _ => "",
     }
 }
 
@@ -186,12 +227,17 @@ fn section(text: &mut String, title: &str, ledger: &[Check], state: CheckState) 
     }
 }
 
-/// Text from outside on one line of Markdown.
-fn plain(text: &str) -> String {
-    let letter = |letter: char| match letter {
-        '`' => '\'',
-        letter if letter.is_control() => ' ',
-        letter => letter,
+/// A time with three digits.
+fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        seconds if seconds >= 1.0 => (seconds, "s"),
+        seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
+        seconds if seconds >= 1e-6 => (seconds * 1e6, "µs"),
+        seconds => (seconds * 1e9, "ns"),
     };
-    text.chars().map(letter).collect()
+    match value {
+        value if value >= 99.95 => format!("{value:.0} {unit}"),
+        value if value >= 9.995 => format!("{value:.1} {unit}"),
+        value => format!("{value:.2} {unit}"),
+    }
 }

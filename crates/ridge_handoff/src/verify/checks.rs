@@ -1,5 +1,6 @@
 //! The checks, one function each.
 
+use super::cells::Cells;
 use super::opened::{Opened, inputs, sets};
 use super::proofs;
 use super::tools::{Ran, not_run, run, version};
@@ -63,7 +64,7 @@ pub(super) fn judged<W: Into<Wrong>>(
         Err(Wrong::Failed(why)) => (CheckState::Failed, why),
         Err(Wrong::TookTooLong(why)) => (CheckState::NotFinished, why),
     };
-    Check { name: name.to_owned(), state, found, command: command.to_owned(), version, wall_s }
+    Check { name: name.to_owned(), state, found, command: command.to_owned(), version, wall_s, figures: Vec::new() }
 }
 
 /// Computes the vectors anew from the specification.
@@ -266,29 +267,11 @@ fn synthesis(rtl: &Path) -> Check {
     if !ran.is_success {
         return judged("Yosys", &command, version, ran.wall_s, Err(ran));
     }
-    let cells = resources(&std::fs::read_to_string(rtl.join("stat.txt")).unwrap_or_default());
+    let cells = Cells::of(&std::fs::read_to_string(rtl.join("stat.txt")).unwrap_or_default());
     let found = if cells.is_empty() {
         Err(Wrong::Failed("it reported no cells".to_owned()))
     } else {
-        Ok(format!("{} (UltraScale+, before place and route)", cells.join(", ")))
+        Ok(format!("{} (UltraScale+, before place and route)", cells.words()))
     };
-    judged("Yosys", &command, version, ran.wall_s, found)
-}
-
-/// Cells by kind: look-up tables, registers, multipliers.
-pub(super) fn resources(stat: &str) -> Vec<String> {
-    let mut sums = [("LUT", 0_u64), ("FD", 0), ("SRL", 0), ("CARRY", 0), ("DSP", 0), ("RAM", 0)];
-    for line in stat.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(cell), Some(count)) = (words.next(), words.next().and_then(|count| count.parse::<u64>().ok())) else {
-            continue;
-        };
-        for (kind, sum) in &mut sums {
-            if cell.starts_with(*kind) {
-                *sum += count;
-            }
-        }
-    }
-    let names = ["look-up tables", "registers", "shift registers", "carry chains", "multipliers", "memories"];
-    sums.iter().zip(names).filter(|((_, sum), _)| *sum > 0).map(|((_, sum), name)| format!("{sum} {name}")).collect()
+    Check { figures: cells.figures(), ..judged("Yosys", &command, version, ran.wall_s, found) }
 }

@@ -74,7 +74,7 @@ impl Proof {
             (CheckState::NotFinished, format!("not proven: {}", last(&made.said)), made.wall_s)
         };
         let version = version.trim_end_matches(':').to_owned();
-        Check { name: self.name.to_owned(), state, found, command, version, wall_s }
+        Check { name: self.name.to_owned(), state, found, command, version, wall_s, figures: Vec::new() }
     }
 }
 

@@ -13,5 +13,6 @@ pub(super) fn not_run(name: &str, why: &str) -> Check {
         command: String::new(),
         version: String::new(),
         wall_s: 0.0,
+        figures: Vec::new(),
     }
 }

@@ -3,8 +3,8 @@
 use crate::baseline::Baseline;
 use crate::draw::Draw;
 use crate::target::{Target, TargetGpu};
-use crate::{Board, WhatIf};
-use ridge_analysis::{DeviceSheet, Group};
+use crate::{Board, Bundle, WhatIf};
+use ridge_analysis::{Analysis, DeviceSheet, Group};
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct Ask {
     pub targets: Vec<TargetGpu>,
     /// The sheet of what was captured, where the capture does not name it.
     pub captured_on: Option<&'static DeviceSheet>,
+    /// Cores that were generated of regions.
+    pub bundles: Vec<Bundle>,
     /// What is taken to be otherwise.
     pub what_if: WhatIf,
 }
@@ -27,4 +29,5 @@ pub(super) struct Asked<'a> {
     pub(super) draws: &'a [Draw],
     pub(super) targets: Vec<Target<'a>>,
     pub(super) groups: &'a [Group],
+    pub(super) analysis: &'a Analysis<'a>,
 }

@@ -1,15 +1,16 @@
 //! One region on one board or GPU.
 
+use super::generated::{self, Generated};
 use super::{Ask, Asked};
 use crate::baseline::Known;
 use crate::bounds::{self, Forbids};
 use crate::draw::Draw;
 use crate::parameter::Parameter;
-use crate::predict::{Interval, Prediction, predict};
+use crate::predict::{self, Interval, Prediction, predict};
 use crate::regions::{Flow, Region, Specification};
 use crate::target::{self, Target};
-use crate::time::{BoundBy, Parts, time};
-use crate::{Board, Calibration, WhatIf, Workload, constants, cut};
+use crate::time::{BoundBy, Parts, time, time_of_core};
+use crate::{Board, Calibration, Core, DesignBasis, WhatIf, Widening, Workload, bundle, constants, cut};
 use ridge_analysis::{ScaledBy, least_secs};
 
 /// A region on one board or GPU.
@@ -43,6 +44,10 @@ pub struct BoardAnswer {
     pub cut: Option<Cut>,
     /// Which of its figures nobody has checked against a source.
     pub unverified: Vec<&'static str>,
+    /// What a generated core changed; `None` where the model alone answers.
+    pub generated: Option<Generated>,
+    /// Why a generated core does not answer for this board, where there is one.
+    pub core_unused: Option<String>,
     /// Of a GPU: by what its time was found, with the part of the region's time that was; most first. Empty of a board.
     pub scaled_by: Vec<(ScaledBy, f64)>,
 }
@@ -51,6 +56,12 @@ impl BoardAnswer {
     /// Whether it is another GPU.
     pub fn is_gpu(&self) -> bool {
         !self.scaled_by.is_empty()
+    }
+
+    /// What the time on a board rests on; `None` of a GPU.
+    pub fn basis(&self) -> Option<DesignBasis> {
+        let of_board = || self.generated.as_ref().map_or(DesignBasis::Prior, |generated| generated.basis);
+        (!self.is_gpu()).then(of_board)
     }
 }
 
@@ -109,8 +120,101 @@ pub(super) fn asked(workload: &Workload, what_if: &WhatIf) -> Workload {
     asked
 }
 
-/// The region on `board`; `None` where the model has no time for it.
+/// The region on `board`, by its generated core where there is one; `None` where the model has no time for it.
 pub(super) fn on_board(
+    region: &Region,
+    spec: &Specification,
+    known: &Known,
+    board: &'static Board,
+    (ask, draws): (&Ask, &[Draw]),
+    core: Option<&Core>,
+) -> Option<BoardAnswer> {
+    let prior = by_model(region, spec, known, board, ask, draws)?;
+    let Some(core) = core else { return Some(prior) };
+    match unused(core, board, &ask.what_if) {
+        Some(why) => Some(BoardAnswer { core_unused: Some(why), ..prior }),
+        None => by_core(prior, (region, spec, known), board, (ask, draws), core),
+    }
+}
+
+/// Why a core says nothing of a region on `board`.
+fn unused(core: &Core, board: &Board, what_if: &WhatIf) -> Option<String> {
+    if what_if.format.is_some() {
+        return Some(format!("it computes in {}, and another format was requested", core.format));
+    }
+    let parts = core.parts_of(board);
+    let (name, part) = parts.into_iter().find(|(_, part)| *part > 1.0)?;
+    Some(format!("it does not fit: it takes {part:.1} times the {name} of {}", board.name))
+}
+
+/// The answer of the model alone, with a core's clocks and bytes in the place of its estimate.
+fn by_core(
+    prior: BoardAnswer,
+    (region, spec, known): (&Region, &Specification, &Known),
+    board: &'static Board,
+    (ask, draws): (&Ask, &[Draw]),
+    core: &Core,
+) -> Option<BoardAnswer> {
+    let found = predict::over(draws, ask.what_if.resident.unwrap_or(1.0), |draw| {
+        time_of_core(&run_of(core, spec, ask), board, draw, constants())
+    })?;
+    let widening = bundle::widening(core, spec.workload.class);
+    let speedup = speedup(known, &found, ask, &widening)?;
+    let median = ask.what_if.apply(Draw::at(constants(), 0.5));
+    let generated = Generated {
+        bundle: core.bundle.clone(),
+        basis: core.basis(board.family),
+        prior_total_s: prior.total_s,
+        prior_speedup: prior.speedup,
+        prior_break_even_calls: prior.break_even_calls,
+        prior_may_gain: prior.speedup.p90 >= 1.0
+            || prior.break_even_calls.is_some() && prior.bound == Some(BoundBy::Link),
+        takes: core.parts_of(board),
+        copies: generated::copies(core, board, &median),
+    };
+    Some(BoardAnswer {
+        total_s: widening.widen(&found.total_s),
+        resident_s: Some(widening.widen(&found.resident_s)),
+        parts: Some(found.parts),
+        bound: Some(found.bound),
+        program_speedup: amdahl(region.share, speedup.p50),
+        speedup,
+        break_even_calls: break_even(known, &found),
+        opened_s: None,
+        energy: energy(known, &found, board, ask, draws, &widening),
+        // A core is all of the region.
+        cut: None,
+        generated: Some(generated),
+        ..prior
+    })
+}
+
+fn run_of(core: &Core, spec: &Specification, ask: &Ask) -> crate::time::CoreRun {
+    let iterations = spec.opened.as_ref().map_or(1.0, |opened| opened.trips);
+    generated::run_of(core, &spec.workload, iterations, ask.what_if.is_streamed)
+}
+
+/// Calls with data on the board from which on it gains.
+fn break_even(known: &Known, found: &Prediction) -> Option<f64> {
+    let saved = known.call_s.p50 - found.resident_s.p50;
+    (saved > 0.0).then(|| (found.tax_s.p50 / saved).max(1.0))
+}
+
+/// How many times as fast a call is: widened, and by the other modules of another device.
+fn speedup(known: &Known, found: &Prediction, ask: &Ask, widening: &Widening) -> Option<Interval> {
+    let ratios = known.draws_s.iter().zip(&found.draws_s).map(|(host, board)| host / board).collect();
+    let raw = Interval::of(ratios)?;
+    // A longer time is a smaller gain: the ends change places.
+    let (least_of_host, most_of_host) = ask.baseline.by_other_hlo(known.launches);
+    Some(Interval {
+        p10: raw.p10 / widening.above * least_of_host,
+        p50: raw.p50,
+        p90: raw.p90 * widening.below * most_of_host,
+    })
+}
+
+/// The region on `board` by the model alone.
+fn by_model(
     region: &Region,
     spec: &Specification,
     known: &Known,
@@ -122,21 +226,12 @@ pub(super) fn on_board(
     let resident_calls = ask.what_if.resident.unwrap_or(1.0);
     let found = predict(&workload, board, draws, resident_calls, constants())?;
     let widening = Calibration::of_this_version().widening(workload.class, None);
-    let ratios = known.draws_s.iter().zip(&found.draws_s).map(|(host, board)| host / board).collect();
-    let raw = Interval::of(ratios)?;
-    // A longer time is a smaller gain: the ends change places.
-    let (least_of_host, most_of_host) = ask.baseline.by_other_hlo(known.launches);
-    let speedup = Interval {
-        p10: raw.p10 / widening.above * least_of_host,
-        p50: raw.p50,
-        p90: raw.p90 * widening.below * most_of_host,
-    };
+    let speedup = speedup(known, &found, ask, &widening)?;
     let least: Option<Forbids> = bounds::least(&workload, board, constants());
     let opened = spec.opened.as_ref().and_then(|opened| {
         let one = predict(&asked(&opened.workload, &ask.what_if), board, draws, 1.0, constants())?;
         Some(widening.widen(&one.total_s))
     });
-    let saved = known.call_s.p50 - found.resident_s.p50;
     Some(BoardAnswer {
         id: board.id.clone(),
         name: board.name.clone(),
@@ -146,12 +241,14 @@ pub(super) fn on_board(
         bound: Some(found.bound),
         program_speedup: amdahl(region.share, speedup.p50),
         speedup,
-        break_even_calls: (saved > 0.0).then(|| (found.tax_s.p50 / saved).max(1.0)),
+        break_even_calls: break_even(known, &found),
         opened_s: opened,
         least: least.map(|least| (least.least_s, least.by)),
         energy: energy(known, &found, board, ask, draws, &widening),
         cut: cut_of(region, spec, known, found.total_s.p50, board, ask),
         unverified: board.unverified(),
+        generated: None,
+        core_unused: None,
         scaled_by: Vec::new(),
     })
 }
@@ -176,6 +273,8 @@ pub(super) fn on_gpu(region: &Region, known: &Known, target: &Target<'_>, asked:
         energy: None,
         cut: None,
         unverified: Vec::new(),
+        generated: None,
+        core_unused: None,
         scaled_by: there.scaled_by,
     })
 }
@@ -191,7 +290,7 @@ fn energy(
     board: &Board,
     ask: &Ask,
     draws: &[Draw],
-    widening: &crate::Widening,
+    widening: &Widening,
 ) -> Option<Energy> {
     let host_w = ask.baseline.tdp_w?;
     let (fixed_w, tdp_w) = (board.measured_w.as_ref().map(|power| power.value), board.tdp_w.as_ref());
@@ -281,13 +380,15 @@ fn least_of(region: &Region, name: &str, ask: &Ask, draw: &Draw, calls: f64) -> 
 }
 
 /// What each unknown changes on `board`, most first; nothing that changes less than 2%.
-pub(super) fn sensitivities(spec: &Specification, board: &Board, ask: &Ask) -> Vec<Sensitivity> {
+pub(super) fn sensitivities(spec: &Specification, board: &Board, ask: &Ask, core: Option<&Core>) -> Vec<Sensitivity> {
     let workload = asked(&spec.workload, &ask.what_if);
+    let parts = |draw: &Draw| match core {
+        Some(core) => time_of_core(&run_of(core, spec, ask), board, draw, constants()),
+        None => time(&workload, board, draw, constants()),
+    };
     let resident = ask.what_if.resident.unwrap_or(1.0);
     let median = ask.what_if.apply(Draw::at(constants(), 0.5));
-    let total = |draw: &Draw, resident: f64| {
-        time(&workload, board, draw, constants()).map(|parts| parts.resident_s() + parts.tax_s() / resident)
-    };
+    let total = |draw: &Draw, resident: f64| parts(draw).map(|parts| parts.resident_s() + parts.tax_s() / resident);
     let mut sensitivities: Vec<Sensitivity> = Vec::new();
     let is_open = |parameter: &Parameter| ask.what_if.decided.iter().all(|(decided, _)| decided != parameter);
     for parameter in Parameter::ALL.into_iter().filter(is_open) {

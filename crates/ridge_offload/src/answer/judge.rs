@@ -1,12 +1,13 @@
 //! From times to a verdict.
 
 use super::boards::{BoardAnswer, asked, on_board, on_gpu, sensitivities};
+use super::generated::Generated;
 use super::{Ask, Asked, RegionAnswer, words};
 use crate::baseline::{Host, Known};
 use crate::draw::Draw;
 use crate::parameter::Parameter;
 use crate::regions::{Region, Specification};
-use crate::{Board, BoundBy, Fix, Verdict, constants};
+use crate::{Board, BoundBy, Fix, Verdict, bundle, constants};
 
 /// Headroom from which on the program itself is what to mend.
 const GPU_FIRST: f64 = 3.0;
@@ -15,7 +16,9 @@ const GPU_FIRST: f64 = 3.0;
 pub(super) fn answer(region: Region, asked: &Asked<'_>) -> RegionAnswer {
     let (ask, draws) = (asked.ask, asked.draws);
     let known = ask.baseline.known(&region, draws);
+    let core = bundle::of_region(&region, &ask.bundles, asked.analysis).map(|bundle| bundle.core.clone());
     let mut answer = RegionAnswer {
+        core,
         verdict: Verdict::NoSpecification,
         why: String::new(),
         class: region.specification.as_ref().ok().map(|spec| spec.workload.class),
@@ -45,12 +48,17 @@ pub(super) fn answer(region: Region, asked: &Asked<'_>) -> RegionAnswer {
         return answer;
     };
     answer.headroom = ask.baseline.headroom(&answer.region, &known);
-    let boards = ask.boards.iter().filter_map(|board| on_board(&answer.region, &spec, &known, board, ask, draws));
+    let core = answer.core.as_ref();
+    let boards =
+        ask.boards.iter().filter_map(|board| on_board(&answer.region, &spec, &known, board, (ask, draws), core));
     let mut all: Vec<BoardAnswer> = boards.chain(on_gpus(&answer.region, &known, asked)).collect();
     sort(&mut all);
     answer.launches_to_replace = (ask.baseline.host != Host::MeasuredOnProcessor).then(|| to_replace(&spec));
-    if let Some(board) = all.iter().find(|board| !board.is_gpu()).and_then(|best| Board::named(&best.id)) {
-        answer.sensitivities = sensitivities(&spec, board, ask);
+    if let Some(best) = all.iter().find(|board| !board.is_gpu())
+        && let Some(board) = Board::named(&best.id)
+    {
+        let core = answer.core.as_ref().filter(|_| best.generated.is_some());
+        answer.sensitivities = sensitivities(&spec, board, ask, core);
     }
     answer.boards = all;
     judge(&mut answer, &spec, &known, ask);
@@ -89,6 +97,13 @@ fn by_measured_time(answer: &mut RegionAnswer, known: &Known, asked: &Asked<'_>)
     };
 }
 
+/// The board on which another design than the generated one may gain, the one that gains most.
+fn faster_design(answer: &RegionAnswer) -> Option<(&BoardAnswer, &Generated)> {
+    let all = answer.boards.iter().filter_map(|board| Some((board, board.generated.as_ref()?)));
+    all.filter(|(_, generated)| generated.prior_may_gain)
+        .max_by(|one, other| one.1.prior_speedup.p50.total_cmp(&other.1.prior_speedup.p50))
+}
+
 /// Setup of both transfers and a launch, in launches of a GPU.
 fn to_replace(spec: &Specification) -> f64 {
     let micros = |name: &str| constants().fixed(name).value * 1e-6;
@@ -109,10 +124,11 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         let mended = match (answer.boards.first(), known.least_s) {
             (Some(best), Some(least)) => {
                 format!(
-                    "; fixed, a call takes {} there at best, and {} on {}",
+                    "; fixed, a call takes {} there at best, and {} on {}{}",
                     words::secs(least),
                     words::secs(best.total_s.p50),
-                    best.name
+                    best.name,
+                    words::with_core(best)
                 )
             }
             _ => String::new(),
@@ -141,7 +157,9 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         board.resident_s.is_some_and(|resident| resident.p90 <= input / rate)
     };
     let (verdict, why) = if speedup.p10 > 1.0 {
-        (Verdict::LatencyCandidate, format!("{} answers {} as fast", best.name, words::interval_times(&speedup)))
+        let why =
+            format!("{} answers {} as fast{}", best.name, words::interval_times(&speedup), words::with_core(best));
+        (Verdict::LatencyCandidate, why)
     } else if ask.what_if.is_streamed && keeps_pace(best) {
         (
             Verdict::StreamCandidate,
@@ -152,9 +170,10 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         )
     } else if speedup.p90 >= 1.0 {
         let why = format!(
-            "{} is {} as fast: the interval includes both a gain and a loss",
+            "{} is {} as fast{}: the interval includes both a gain and a loss",
             best.name,
-            words::interval_times(&speedup)
+            words::interval_times(&speedup),
+            words::with_core(best)
         );
         (Verdict::Undecided, why)
     } else if let Some((board, energy)) = thrifty {
@@ -167,10 +186,28 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         (Verdict::EnergyCandidate, why)
     } else if let (Some(calls), Some(BoundBy::Link)) = (best.break_even_calls, best.bound) {
         let why = format!(
-            "as it is called, bytes over the link make {} {} as fast; it would gain after {} calls with data on the board, but the capture does not show whether data can stay there",
+            "as it is called, bytes over the link make {} {} as fast{}; it would gain after {} calls with data on the board, but the capture does not show whether data can stay there",
             best.name,
             words::interval_times(&speedup),
+            words::with_core(best),
             calls.ceil()
+        );
+        (Verdict::Undecided, why)
+    } else if let Some((board, generated)) = faster_design(answer) {
+        // What is slower is one core, and not every design.
+        let after = match generated.prior_break_even_calls {
+            Some(calls) if generated.prior_speedup.p90 < 1.0 => {
+                format!(", and a gain after {} calls with data there", calls.ceil())
+            }
+            _ => String::new(),
+        };
+        let why = format!(
+            "{} is {} as fast{}; of a design that fills {}, the model expects {}{after}",
+            best.name,
+            words::interval_times(&speedup),
+            words::with_core(best),
+            board.name,
+            words::interval_times(&generated.prior_speedup),
         );
         (Verdict::Undecided, why)
     } else {

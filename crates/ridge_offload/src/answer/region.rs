@@ -3,13 +3,15 @@
 use super::boards::{BoardAnswer, Sensitivity};
 use crate::predict::Interval;
 use crate::regions::Region;
-use crate::{Class, Fix, Verdict};
+use crate::{Class, Core, Fix, Verdict};
 
 /// One region with its verdict.
 #[derive(Debug, Clone)]
 pub struct RegionAnswer {
     /// The region.
     pub region: Region,
+    /// The core that was generated of it, where a bundle has one.
+    pub core: Option<Core>,
     /// What is to be done with it.
     pub verdict: Verdict,
     /// Why, in words.

@@ -26,6 +26,14 @@ pub(super) fn interval_times(interval: &Interval) -> String {
     format!("{} times ({} to {})", times(interval.p50), times(interval.p10), times(interval.p90))
 }
 
+/// Which core a time is that of, where it is a core's.
+pub(super) fn with_core(board: &BoardAnswer) -> String {
+    match &board.generated {
+        Some(generated) => format!(" with the core of `{}` ({})", generated.bundle, generated.basis.name()),
+        None => String::new(),
+    }
+}
+
 /// Why no design on the fastest board can win.
 pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> String {
     let call = known.call_s.p50;
@@ -67,6 +75,7 @@ pub(super) fn bound_words(by: BoundBy) -> &'static str {
         BoundBy::Dsp => "arithmetic on its DSP slices",
         BoundBy::Lut => "arithmetic on its look-up tables",
         BoundBy::Lanes => "the number of items begun each clock",
+        BoundBy::Clocks => "the clocks of the generated core",
         BoundBy::Memory => "its memory",
         BoundBy::Port => "the rate of the ports to its memory",
         BoundBy::Gather => "random access to its memory",
@@ -161,6 +170,13 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
             Host::Measured => "between GPUs, work keeps its efficiency: kernels whose launch is known are scaled by the waves of their blocks, others by their roofs; grids and kernels are taken to be the same on both".to_owned(),
             _ => "nothing was measured on a GPU: each operation takes its time at the roof of the target's data sheet, at 30 to 90% of it, and 2 to 4 µs at least".to_owned(),
         });
+    }
+    let cores: Vec<&crate::Core> = regions.iter().filter_map(|one| one.core.as_ref()).collect();
+    if !cores.is_empty() {
+        all.push("a generated core works alone, starts once per call or iteration, and uses one channel of the board's memory; nobody has placed it, so its clock is the prior of published designs; converting numbers to its format on the host is not counted".to_owned());
+    }
+    if cores.iter().any(|core| core.is_engine || core.divides_in_one_clock) {
+        all.push("the clock of an engine, or of a core that divides within a clock, may be lower than those of published designs, so its interval is widened like the model's".to_owned());
     }
     let mut unverified: Vec<String> = regions
         .iter()

@@ -2,7 +2,10 @@
 
 use crate::json::{laid_out, note};
 use ridgeline::OffloadAnswer;
-use ridgeline::offloading::{BoardAnswer, Cut, Interval, Offload, Parts, RegionAnswer, Sensitivity, WhatIf};
+use ridgeline::offloading::{
+    BoardAnswer, BundleUse, Core, Cut, DesignBasis, Generated, Interval, Offload, Parts, RegionAnswer, Sensitivity,
+    WhatIf,
+};
 use serde_json::{Value, json};
 
 /// Name and version of the schema of [`document`].
@@ -22,6 +25,7 @@ pub fn document_value(answer: &OffloadAnswer) -> Value {
         "headline": found.headline,
         "baseline": baseline(found),
         "what_if": what_if(&found.what_if),
+        "bundles": found.bundles.iter().map(bundle).collect::<Vec<_>>(),
         "regions": found.regions.iter().map(region).collect::<Vec<_>>(),
         "others": { "regions": found.others.0, "share": found.others.1 },
         "assumptions": found.assumptions,
@@ -39,6 +43,44 @@ fn what_if(what_if: &WhatIf) -> Value {
         "resident_calls": what_if.resident,
         "format": what_if.format.map(|format| format.name()),
         "streamed": what_if.is_streamed,
+    })
+}
+
+fn bundle(one: &BundleUse) -> Value {
+    json!({ "bundle": one.bundle, "region": one.region, "stands_for": one.regions, "unused_because": one.why_not })
+}
+
+fn core(core: &Core) -> Value {
+    json!({
+        "bundle": core.bundle,
+        "kind": if core.is_engine { "engine" } else { "window" },
+        "number_format": core.format,
+        "clocks_of_a_call": core.call_clocks.round() as u64,
+        "clocks_of_each_further_call": core.period_clocks.round() as u64,
+        "input_bytes": core.input_bytes.round() as u64,
+        "output_bytes": core.output_bytes.round() as u64,
+        "simulated_by": core.simulated_by,
+        "synthesized_by": core.synthesized_by,
+        "not_synthesized": core.not_synthesized,
+        "cells": core.cells.map(|cells| json!({
+            "look_up_tables": cells.look_up_tables.round() as u64,
+            "registers": cells.registers.round() as u64,
+            "multipliers": cells.multipliers.round() as u64,
+            "block_rams": cells.block_rams,
+        })),
+        "counted_block_rams": core.counted_block_rams,
+        "divides_in_one_clock": core.divides_in_one_clock,
+    })
+}
+
+fn generated(one: &Generated) -> Value {
+    let takes = one.takes.iter().map(|(name, part)| json!({ "resource": name, "share": part }));
+    json!({
+        "bundle": one.bundle,
+        "takes": takes.collect::<Vec<_>>(),
+        "copies": one.copies.map(|copies| copies as u64),
+        "prior": times(&one.prior_total_s),
+        "prior_speedup": factors(&one.prior_speedup),
     })
 }
 
@@ -60,6 +102,7 @@ fn region(one: &RegionAnswer) -> Value {
         "share": region.share,
         "self_ns": region.self_ns.round() as i64,
         "calls": region.calls,
+        "core": one.core.as_ref().map(core),
         "verdict": one.verdict.name(),
         "why": one.why,
         "class": one.class.map(|class| class.name()),
@@ -101,6 +144,9 @@ fn board(board: &BoardAnswer) -> Value {
         "least": board.least.map(|(secs, by)| json!({ "ns": nanos(secs), "bound": by.name() })),
         "energy": board.energy.as_ref().map(|energy| json!({ "ratio": factors(&energy.ratio), "basis": energy.basis })),
         "cut": board.cut.as_ref().map(cut),
+        "basis": board.basis().map(DesignBasis::name),
+        "generated": board.generated.as_ref().map(generated),
+        "core_unused_because": board.core_unused,
         "unverified": board.unverified,
         "scaled_by": board.scaled_by.iter().map(|(by, share)| json!({ "by": by.name(), "share": share })).collect::<Vec<_>>(),
     })

@@ -1,7 +1,10 @@
 //! The answer for a report.
 
 use super::Options;
-use super::words::{between, break_even, bytes, cut, factor, marked, place, scaled_by, secs, share};
+use super::words::{
+    basis, between, break_even, bytes, core, core_on, cut, factor, has_cores, marked, place, scaled_by, secs, share,
+    unused,
+};
 use ridgeline::OffloadAnswer;
 use ridgeline::escape::escape_controls;
 use ridgeline::offloading::{BoardAnswer, RegionAnswer};
@@ -10,9 +13,17 @@ use ridgeline::offloading::{BoardAnswer, RegionAnswer};
 pub fn render(answer: &OffloadAnswer, options: Options) -> String {
     let found = &answer.found;
     let mut text = format!("**{}**\n\n", escaped(&found.headline));
-    text.push_str("| region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |\n");
-    text.push_str("|---|---|---|---|---|---|---|---|\n");
-    found.regions.iter().for_each(|one| text.push_str(&row(one)));
+    unused(answer).iter().for_each(|line| text.push_str(&format!("- {}\n", escaped(line))));
+    if !found.bundles.iter().all(|one| one.why_not.is_none()) {
+        text.push('\n');
+    }
+    let has_basis = has_cores(answer);
+    let (title, rule) = if has_basis { (" basis |", "---|") } else { ("", "") };
+    text.push_str(&format!(
+        "| region | line | share | a call | headroom | fastest | speed-up, P10 to P90 |{title} verdict |\n"
+    ));
+    text.push_str(&format!("|---|---|---|---|---|---|---|---|{rule}\n"));
+    found.regions.iter().for_each(|one| text.push_str(&row(one, has_basis)));
     for one in found.regions.iter().take(options.regions()) {
         text.push_str(&section(one, options));
     }
@@ -23,11 +34,11 @@ pub fn render(answer: &OffloadAnswer, options: Options) -> String {
     text
 }
 
-fn row(one: &RegionAnswer) -> String {
+fn row(one: &RegionAnswer, has_basis: bool) -> String {
     let best = one.boards.first();
     let dash = || "–".to_owned();
     format!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+        "| {} | {} | {} | {} | {} | {} | {} |{} {} |\n",
         escaped(&one.region.name),
         place(one).map_or_else(dash, |place| escaped(&place)),
         share(one.region.share),
@@ -35,6 +46,7 @@ fn row(one: &RegionAnswer) -> String {
         one.headroom.map_or_else(dash, factor),
         best.map_or_else(dash, |best| marked(&best.name, best)),
         best.map_or_else(dash, |best| format!("{} ({})", factor(best.speedup.p50), between(&best.speedup))),
+        if has_basis { format!(" {} |", best.map_or("–", basis)) } else { String::new() },
         one.verdict.words(),
     )
 }
@@ -47,6 +59,7 @@ fn section(one: &RegionAnswer, options: Options) -> String {
         text.push_str(&format!("- {}\n", break_even(one, best)));
         cut(best).iter().for_each(|cut| text.push_str(&format!("- {}\n", escaped(cut))));
     }
+    one.core.iter().for_each(|one| text.push_str(&format!("- {}\n", escaped(&core(one)))));
     if one.boards.is_empty() {
         return text;
     }
@@ -66,7 +79,7 @@ fn section(one: &RegionAnswer, options: Options) -> String {
     };
     let shown = || one.boards.iter().take(options.boards());
     shown().for_each(|board| text.push_str(&line(board)));
-    let bases: Vec<String> = shown().filter_map(scaled_by).collect();
+    let bases: Vec<String> = shown().filter_map(core_on).chain(shown().filter_map(scaled_by)).collect();
     if !bases.is_empty() {
         text.push('\n');
         bases.iter().for_each(|basis| text.push_str(&format!("- {}\n", escaped(basis))));

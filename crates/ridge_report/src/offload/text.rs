@@ -1,7 +1,10 @@
 //! The answer for a terminal: one line, a table, and for each of the first regions what it rests on.
 
 use super::Options;
-use super::words::{between, break_even, bytes, count, cut, factor, marked, place, scaled_by, secs, share};
+use super::words::{
+    basis, between, break_even, bytes, core, core_on, count, cut, factor, has_cores, marked, place, scaled_by, secs,
+    share, unused,
+};
 use crate::note_line;
 use crate::terminal::{Glyphs, Layout, bar, shortened, wrapped};
 use anstyle::Style;
@@ -32,6 +35,9 @@ fn opening(answer: &OffloadAnswer, layout: &Layout) -> String {
     for note in answer.notes.iter().filter(|note| note.severity != Severity::Info) {
         text.push_str(&indented(&note_line(note), "", "  ", layout));
     }
+    for line in unused(answer) {
+        text.push_str(&indented(&escape_controls(&line), "", "  ", layout));
+    }
     for line in wrapped(&escape_controls(&answer.found.headline), layout.width) {
         text.push_str(&format!("{}\n", styled(layout.theme.title, &plain(&line, layout))));
     }
@@ -41,10 +47,14 @@ fn opening(answer: &OffloadAnswer, layout: &Layout) -> String {
 /// A row for each region.
 fn overview(answer: &OffloadAnswer, layout: &Layout) -> String {
     let found = &answer.found;
-    let header = ["Region", "Share", "A call", "Headroom", "Fastest", "Speed-up", "P10 to P90", "Verdict"];
+    let mut header = vec!["Region", "Share", "A call", "Headroom", "Fastest", "Speed-up", "P10 to P90", "Verdict"];
+    let has_basis = has_cores(answer);
+    if has_basis {
+        header.insert(7, "Basis");
+    }
     let row = |one: &RegionAnswer| {
         let best = one.boards.first();
-        vec![
+        let mut row = vec![
             one.region.name.clone(),
             share(one.region.share),
             one.call_s.map_or_else(dash, |call| secs(call.p50)),
@@ -53,7 +63,11 @@ fn overview(answer: &OffloadAnswer, layout: &Layout) -> String {
             best.map_or_else(dash, |best| factor(best.speedup.p50)),
             best.map_or_else(dash, |best| between(&best.speedup)),
             one.verdict.words().to_owned(),
-        ]
+        ];
+        if has_basis {
+            row.insert(7, best.map_or_else(dash, |best| basis(best).to_owned()));
+        }
+        row
     };
     let rows: Vec<Vec<String>> = found.regions.iter().map(row).collect();
     if rows.is_empty() {
@@ -147,12 +161,14 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
         layout,
     ));
     bytes(one).iter().for_each(|bytes| text.push_str(&entry("bytes", bytes, layout)));
+    one.core.iter().for_each(|one| text.push_str(&entry("core", &core(one), layout)));
     if one.boards.is_empty() {
         return text;
     }
     text.push_str(&boards(one, options, layout));
-    let shown = one.boards.iter().take(options.boards());
-    shown.filter_map(scaled_by).for_each(|basis| text.push_str(&entry("basis", &basis, layout)));
+    let shown = || one.boards.iter().take(options.boards());
+    shown().filter_map(core_on).for_each(|basis| text.push_str(&entry("basis", &basis, layout)));
+    shown().filter_map(scaled_by).for_each(|basis| text.push_str(&entry("basis", &basis, layout)));
     if let Some(best) = one.boards.iter().find(|board| board.parts.is_some()) {
         best.parts.iter().for_each(|parts| text.push_str(&tax(best, parts, layout)));
         text.push_str(&entry("break-even", &break_even(one, best), layout));
@@ -164,9 +180,14 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
 
 /// A row for each of the fastest boards.
 fn boards(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
-    let header = ["   Board", "P10", "P50", "P90", "Speed-up", "Whole program", "On the board", "Energy", "Bound by"];
+    let mut header =
+        vec!["   Board", "P10", "P50", "P90", "Speed-up", "Whole program", "On the board", "Energy", "Bound by"];
+    let has_basis = one.core.is_some();
+    if has_basis {
+        header.push("Basis");
+    }
     let row = |board: &BoardAnswer| {
-        vec![
+        let mut row = vec![
             format!("   {}", marked(&board.name, board)),
             secs(board.total_s.p10),
             secs(board.total_s.p50),
@@ -176,7 +197,9 @@ fn boards(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
             board.resident_s.map_or_else(dash, |resident| secs(resident.p50)),
             board.energy.as_ref().map_or_else(dash, |energy| factor(energy.ratio.p50)),
             board.bound.map_or_else(dash, |bound| bound.name().to_owned()),
-        ]
+        ];
+        row.extend(has_basis.then(|| basis(board).to_owned()));
+        row
     };
     let rows: Vec<Vec<String>> = one.boards.iter().take(options.boards()).map(row).collect();
     grid(&header, &rows, &[7, 6, 5, 4], layout)

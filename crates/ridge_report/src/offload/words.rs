@@ -1,6 +1,7 @@
 //! Numbers and sentences that several forms share.
 
-use ridgeline::offloading::{BoardAnswer, Interval, RegionAnswer, ScaledBy};
+use ridgeline::OffloadAnswer;
+use ridgeline::offloading::{BoardAnswer, Core, DesignBasis, Interval, RegionAnswer, ScaledBy};
 use ridgeline::units::{Bytes, Count, Nanos, Share, counted, three_digits};
 
 /// A time.
@@ -128,6 +129,102 @@ pub(super) fn cut(board: &BoardAnswer) -> Option<String> {
         )
     });
     Some(format!("{best}{opened}; a call saves {}", secs(cut.saves_s)))
+}
+
+/// What the time on a board rests on; `–` of a GPU.
+pub(super) fn basis(board: &BoardAnswer) -> &'static str {
+    board.basis().map_or("–", DesignBasis::name)
+}
+
+/// Whether a core was generated of any region.
+pub(super) fn has_cores(answer: &OffloadAnswer) -> bool {
+    answer.found.regions.iter().any(|one| one.core.is_some())
+}
+
+/// The bundles that stand for no region, each with the reason.
+pub(super) fn unused(answer: &OffloadAnswer) -> Vec<String> {
+    let line = |(bundle, why): (&str, &str)| format!("bundle `{bundle}` is not used: {why}");
+    let all = answer.found.bundles.iter().filter_map(|one| Some((one.bundle.as_str(), one.why_not.as_deref()?)));
+    all.map(line).collect()
+}
+
+/// The generated core of a region: its clocks and cells, and who counted them.
+pub(super) fn core(core: &Core) -> String {
+    let kind = if core.is_engine { "an engine" } else { "a window core" };
+    let clocks = match &core.simulated_by {
+        Some(simulator) => format!("in simulation ({simulator})"),
+        None => "by the generator's count, not simulated".to_owned(),
+    };
+    format!(
+        "{kind} in {} from `{}`: {} clocks per call {clocks}; {}",
+        core.format,
+        core.bundle,
+        count(core.call_clocks),
+        cells(core)
+    )
+}
+
+fn cells(core: &Core) -> String {
+    let Some(cells) = core.cells else {
+        let counted = core
+            .counted_block_rams
+            .map_or(String::new(), |blocks| format!("its memories take {} by their shapes, and ", blocks_of(blocks)));
+        return format!(
+            "{counted}its look-up tables are unknown, because {} was not synthesized",
+            core.not_synthesized.unwrap_or("it")
+        );
+    };
+    let named = |value: f64, name: &str| (value > 0.0).then(|| format!("{} {name}", count(value)));
+    let blocks = (cells.block_rams > 0.0).then(|| match core.counted_block_rams {
+        Some(counted) if counted > 0.0 => {
+            format!("{} ({} of them by shape)", blocks_of(cells.block_rams), count(counted))
+        }
+        _ => blocks_of(cells.block_rams),
+    });
+    let all = [
+        named(cells.look_up_tables, "look-up tables"),
+        named(cells.registers, "registers"),
+        named(cells.multipliers, "DSP slices"),
+        blocks,
+    ];
+    let by = core.synthesized_by.as_deref().unwrap_or("synthesis");
+    format!("{} on UltraScale+ before place and route ({by})", all.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn blocks_of(count: f64) -> String {
+    match count {
+        1.0 => "1 block RAM".to_owned(),
+        whole if whole.fract() == 0.0 => format!("{} block RAMs", self::count(whole)),
+        _ => format!("{count:.1} block RAMs"),
+    }
+}
+
+/// What the time on a board rests on where a core was generated, and what the model alone expects; `None` without a core.
+pub(super) fn core_on(board: &BoardAnswer) -> Option<String> {
+    if let Some(why) = &board.core_unused {
+        return Some(format!("prior: the core is not used on {}, because {why}", board.name));
+    }
+    let generated = board.generated.as_ref()?;
+    let takes: Vec<String> =
+        generated.takes.iter().map(|(name, part)| format!("{} of the {name}", share(*part))).collect();
+    let takes = match &takes[..] {
+        [] => String::new(),
+        some => format!("the core takes {}", some.join(", ")),
+    };
+    let copies = generated.copies.map_or(String::new(), |copies| {
+        format!(", and {} in the part that a design can use", counted(copies as u64, "core fits", "cores fit"))
+    });
+    let on = match takes.is_empty() {
+        true => format!("{}: its resources are unknown on {}", generated.basis.name(), board.name),
+        false => format!("{}: on {}, {takes}{copies}", generated.basis.name(), board.name),
+    };
+    let prior = &generated.prior_total_s;
+    Some(format!(
+        "{on}; without a bundle, the model expects {} ({} to {}) of a design that fills the board",
+        secs(prior.p50),
+        secs(prior.p10),
+        secs(prior.p90)
+    ))
 }
 
 /// By what the time on another GPU was found; `None` of a board.

@@ -107,6 +107,7 @@ pub(in crate::verilog) fn files(program: &Program, format: Fixed, golden: &Files
     let layout = card::Layout::of(frame);
     let about = json!({
         "kind": "engine",
+        "number_format": format.to_string(),
         "predicted": {
             "items_a_clock": frame.items as f64 / period as f64,
             "results_a_clock": frame.results as f64 / period as f64,

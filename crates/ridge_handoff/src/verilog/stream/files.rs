@@ -78,6 +78,7 @@ pub(in crate::verilog) fn files(
     let layout = card::Layout::of(frame);
     let about = json!({
         "kind": "window",
+        "number_format": design.numbers.format().map(|format| format.to_string()),
         "predicted": {
             "items_a_clock": stream.items() as f64 / steps as f64,
             "results_a_clock": stream.results() as f64 / steps as f64,
