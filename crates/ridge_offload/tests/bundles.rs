@@ -203,8 +203,8 @@ fn a_slow_core_forbids_no_faster_design() {
     let mut slow = bundle(&module, "main");
     slow.core.call_clocks = 4e5;
     check(&asked(&module, &sine(100_000), slow, "u55c", ""), expect![[r#"
-        synthesized: [11552.3, 14321.8, 19145.4]
-        undecided: AMD Alveo U55C is less than 0.01 times (less than 0.01 to less than 0.01) as fast with the core of `f.handoff` (synthesized); of a design that fills AMD Alveo U55C, the model expects 2.70 times (1.69 to 4.71)
+        synthesized: [1186.8, 1462.4, 1944.9]
+        undecided: AMD Alveo U55C is 0.07 times (0.05 to 0.08) as fast with the core of `f.handoff` (synthesized); of a design that fills AMD Alveo U55C, the model expects 2.70 times (1.69 to 4.71)
         alone: [21.2, 37.0, 59.2]; copies Some(99.0)
     "#]]);
 }
