@@ -118,11 +118,14 @@ fn a_core_takes_the_place_of_the_estimate_and_narrows_it() {
     assert!((10e-6..28e-6).contains(&compute), "{compute}");
     let prior = board.generated.as_ref().expect("a core").prior_total_s;
     assert!(board.total_s.p90 / board.total_s.p10 < prior.p90 / prior.p10);
-    check(&answer, expect![[r#"
+    check(
+        &answer,
+        expect![[r#"
         synthesized: [45.8, 49.7, 55.1]
         latency candidate: AMD Alveo U55C answers 2.01 times (1.82 to 2.18) as fast with the core of `f.handoff` (synthesized)
         alone: [21.2, 37.0, 59.2]; copies Some(99.0)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -153,11 +156,14 @@ fn a_basis_says_no_more_than_was_done() {
 #[test]
 fn another_size_is_another_core() {
     let (here, there) = (program(8192, false), program(4096, false));
-    check(&asked(&here, &sine(100_000), bundle(&there, "main"), "u55c", ""), expect![[r#"
+    check(
+        &asked(&here, &sine(100_000), bundle(&there, "main"), "u55c", ""),
+        expect![[r#"
         prior: [23.8, 41.4, 65.9]
         latency candidate: AMD Alveo U55C answers 2.42 times (1.52 to 4.21) as fast
         f.handoff: `jit_f:3 sine` has another size in this capture: (f32[8192]) -> f32[8192] instead of the bundle's (f32[4096]) -> f32[4096]; clocks and resources do not carry over
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -167,11 +173,14 @@ fn a_module_is_no_region_that_is_a_part_of_it_and_a_loop_is_its_body() {
          stream 1 on gpu
            0 +100000 sin op=sine.1 in=jit_f at=13
            100000 +25000 mul op=mul.1 in=jit_f at=5";
-    check(&asked(&module, trace, bundle(&module, "main"), "u55c", ""), expect![[r#"
+    check(
+        &asked(&module, trace, bundle(&module, "main"), "u55c", ""),
+        expect![[r#"
         prior: [21.2, 37.0, 59.2]
         latency candidate: AMD Alveo U55C answers 2.70 times (1.69 to 4.71) as fast
         f.handoff: the bundle has all of module `jit_f`, and `jit_f:3 sine` is only a part of it in this capture
-    "#]]);
+    "#]],
+    );
     let trace = trace.replace("+25000", "+900000");
     let answer = asked(&module, &trace, bundle(&module, "body"), "u55c", "");
     assert_eq!(answer.bundles[0].regions, ["jit_f: multiply"]);
@@ -185,16 +194,22 @@ fn a_core_that_does_not_fit_or_computes_otherwise_is_not_used() {
     let module = program(4096, false);
     let mut large = bundle(&module, "main");
     large.core.cells = Some(Cells { look_up_tables: 2e6, ..Cells::default() });
-    check(&asked(&module, &sine(100_000), large, "u55c", ""), expect![[r#"
+    check(
+        &asked(&module, &sine(100_000), large, "u55c", ""),
+        expect![[r#"
         prior: [21.2, 37.0, 59.2]
         latency candidate: AMD Alveo U55C answers 2.70 times (1.69 to 4.71) as fast
         unused: it does not fit: it takes 1.7 times the look-up tables of AMD Alveo U55C
-    "#]]);
-    check(&asked(&module, &sine(100_000), bundle(&module, "main"), "u55c", "dtype=f16"), expect![[r#"
+    "#]],
+    );
+    check(
+        &asked(&module, &sine(100_000), bundle(&module, "main"), "u55c", "dtype=f16"),
+        expect![[r#"
         prior: [19.9, 34.8, 55.9]
         latency candidate: AMD Alveo U55C answers 2.87 times (1.79 to 5.02) as fast
         unused: it computes in fixed<16,8>, and another format was requested
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -202,9 +217,12 @@ fn a_slow_core_forbids_no_faster_design() {
     let module = program(4096, false);
     let mut slow = bundle(&module, "main");
     slow.core.call_clocks = 4e5;
-    check(&asked(&module, &sine(100_000), slow, "u55c", ""), expect![[r#"
+    check(
+        &asked(&module, &sine(100_000), slow, "u55c", ""),
+        expect![[r#"
         synthesized: [1186.8, 1462.4, 1944.9]
         undecided: AMD Alveo U55C is 0.07 times (0.05 to 0.08) as fast with the core of `f.handoff` (synthesized); of a design that fills AMD Alveo U55C, the model expects 2.70 times (1.69 to 4.71)
         alone: [21.2, 37.0, 59.2]; copies Some(99.0)
-    "#]]);
+    "#]],
+    );
 }

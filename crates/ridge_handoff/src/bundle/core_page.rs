@@ -100,10 +100,11 @@ fn shape(port: &Value) -> String {
 
 fn resources(design: &Design) -> String {
     let by = design.synthesized_by.as_deref().map(plain_cell).unwrap_or_default();
+    let by = format!("UltraScale+, before place and route: {by}");
     let counted = design.counted_block_rams.unwrap_or(0.0);
     match (design.is_engine, design.datapath, design.rest) {
         (true, _, Some(rest)) => {
-            format!("{}, and {counted} block RAMs for its arrays by their shapes ({by})", cells(&rest))
+            format!("{} ({by}), and {counted} block RAMs for its arrays by their shapes", cells(&rest))
         }
         (true, _, None) => format!("{counted} block RAMs for its arrays by their shapes; the rest *not synthesized*"),
         (false, Some(datapath), Some(rest)) => {
@@ -125,7 +126,7 @@ fn cells(cells: &CellCounts) -> String {
         (cells.block_rams, "block RAMs"),
     ];
     let named = all.iter().filter(|(count, _)| *count > 0.0).map(|(count, name)| format!("{count} {name}"));
-    format!("{} of UltraScale+, before place and route", named.collect::<Vec<_>>().join(", "))
+    named.collect::<Vec<_>>().join(", ")
 }
 
 const REGISTERS: &str = "

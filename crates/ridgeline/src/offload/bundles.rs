@@ -53,7 +53,7 @@ fn core(folder: &Path, design: Design) -> Core {
         (false, Some(datapath), Some(rest)) => (Some(sum(datapath, rest)), None),
         (false, Some(_), None) => (None, Some("the logic around its datapath")),
         (false, None, Some(_)) => (None, Some("its datapath")),
-        (_, _, None) => (None, Some("any of it")),
+        (_, _, None) => (None, Some("the core")),
     };
     Core {
         bundle: name,
