@@ -186,7 +186,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           1. warning[unfused-eager] 58% of the time goes to unfused elementwise, copy and reduction kernels, run operator by operator
           3992 characters
         How much can be saved where the loader is slow?
-          saves: 4.6 ms to 22 ms (its share of the time; blind: 1 of 1 right, 1.2 to 1.2) (modelled)
+          saves: 4.6 ms to 22 ms (its share of the time; blind: 1 of 1 right, 1.0 to 1.0) (modelled)
           2555 characters
         Which GPUs were used, and was anything lost?
           devices: /device:GPU:0, /device:GPU:1
@@ -199,20 +199,20 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           2631 characters
         Which operator of PyTorch took most time of its own?
           aten::convolution_backward 46354372 12
-          2020 characters
+          2021 characters
         How much memory was in use at most?
           cuda:0 32506156
           642 characters
         Which line of the program took most time?
           cpuprof.py: 33.6 ms of 33.6 ms of all device time (measured); idle 2.55 ms (measured)
-          2168 characters
+          2169 characters
         What answers the questions that this capture leaves open?
           to find out: ridgeline bench SUITE --sizes 32,64,128 -o RUN
-          4779 characters
+          4785 characters
         Would it help if all work were twice as fast?
           Saves: cannot tell: the capture doesn't have the calls that launched its device work, so the cause of its waits is unknown - saving of all changes together; overlapping changes count once
-          2699 characters
-        29654 characters in all
+          2700 characters
+        29663 characters in all
     "#]].assert_eq(&said);
 }
 
