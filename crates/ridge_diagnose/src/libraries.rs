@@ -126,7 +126,11 @@ pub(crate) static PARTS: &[Part] = &[
         source: "https://jax-md.readthedocs.io/en/main/jax_md.partition.html",
     },
     Part {
-        signs: &[Frame("tinygp/solvers/direct.py", ""), Frame("tinygp/kernels/base.py", ""), Frame("tinygp/kernels/stationary.py", "")],
+        signs: &[
+            Frame("tinygp/solvers/direct.py", ""),
+            Frame("tinygp/kernels/base.py", ""),
+            Frame("tinygp/kernels/stationary.py", ""),
+        ],
         pass: Any,
         does: "goes to a Gaussian process with a dense covariance matrix (`tinygp`'s `DirectSolver`)",
         why: "the matrix of all pairs of points is built and factorized (Cholesky) in every evaluation, and the work grows with the cube of the points",

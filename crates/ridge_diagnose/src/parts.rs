@@ -301,7 +301,12 @@ mod tests {
         for (call, calls, innermost, expected) in [
             ("np.percentile", "numpy/lib/f.py:percentile", "numpy/lib/f.py:_quantile", Some(HostPart::Computing)),
             ("numpy.concatenate", "", "", Some(HostPart::Joining)),
-            ("pending.result", "concurrent/futures/_base.py:Future.result", "threading.py:Condition.wait", Some(HostPart::Waiting)),
+            (
+                "pending.result",
+                "concurrent/futures/_base.py:Future.result",
+                "threading.py:Condition.wait",
+                Some(HostPart::Waiting),
+            ),
             ("numpy.asarray", "", "", None),
             ("jnp.asarray", "jax/_src/numpy/array_constructors.py:asarray", "jax/_src/compiler.py:compile", None),
             (
