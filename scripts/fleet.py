@@ -84,10 +84,15 @@ def query_program() -> str:
     return program("target/query/dist/ridgeline-query", "target/query/debug/ridgeline-query")
 
 
+def real_captures() -> list[Path]:
+    """The captures that everything here is made of."""
+    kineto, xplane = (REAL / "kineto").rglob("*.json.gz"), (REAL / "xplane").glob("*.xplane.pb")
+    return sorted([*kineto, *xplane])[:16]
+
+
 def collected(folder: Path) -> list[Path]:
     """The parts of all real captures, collected once."""
-    kineto, xplane = (REAL / "kineto").rglob("*.json.gz"), (REAL / "xplane").glob("*.xplane.pb")
-    captures = sorted([*kineto, *xplane])[:16]
+    captures = real_captures()
     command = [program("target/release/ridgeline", "target/debug/ridgeline"), "collect", *map(str, captures), "-o", str(folder)]
     started = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

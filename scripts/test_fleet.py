@@ -1,4 +1,4 @@
-"""Tests datasets in a bucket, and queries on several machines: `python scripts/test_fleet.py [--hosts N] [--ports]`.
+"""Tests datasets in a bucket, and queries on several machines: `python scripts/test_fleet.py [--hosts N] [--captures N] [--ports]`.
 
 The bucket is one of moto's server, which speaks S3 on this machine and is installed into `.venv-fleet`. The machines are network
 namespaces, each with an address of its own, where this runs as root; else, and with `--ports`, ports of localhost.
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fleet import ROOT, VENV, collected, install, linked, program
+from fleet import ROOT, VENV, collected, install, linked, program, real_captures
 
 EXECUTORS = 3
 ADDRESS = "s3://traces/fleet"
@@ -36,6 +36,15 @@ QUERIES = {
         where k.kind = 'kernel' group by k.name order by 1""",
     "one host": "select count(*), sum(dur_ns) from event where host = 'host00003'",
     "steps": "select host, median(wall_ns) from step group by host order by 1",
+}
+#: Of captures that executors read themselves: the rows of a table, of a view, of a join, and of some captures only.
+OF_CAPTURES = {
+    "events by host": "select host, rank, kind, count(*), sum(dur_ns), min(start_ns) from event group by host, rank, kind order by 1, 2, 3",
+    "kernels by name": "select name, count(*), sum(dur_ns), median(dur_ns) from event where kind = 'kernel' group by name order by 1",
+    "launches": QUERIES["launches"],
+    "operations": "select host, category, count(*), sum(self_ns) from op group by host, category order by 1, 2",
+    "some hosts": "select host, count(*) from event where host in ('node003', 'node017') group by host order by host",
+    "rows": "select job, host, rank, row, name, dur_ns from event where kind = 'kernel' order by host, rank, row limit 2000",
 }
 
 
@@ -112,6 +121,7 @@ def main() -> int:
     """Runs all of it; 1 where rows differ."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--hosts", type=int, default=48, help="hosts of the dataset that the executors read")
+    arguments.add_argument("--captures", type=int, default=48, help="captures that the executors read themselves")
     arguments.add_argument("--ports", action="store_true", help="ports of localhost instead of namespaces")
     options = arguments.parse_args()
     install()
@@ -123,7 +133,10 @@ def main() -> int:
         dataset = linked(folder / "fleet", parts, options.hosts)
         serve(place, folder)
         bucket(place, folder, dataset)
-        return machines(place, folder, dataset)
+        executors = machines(place, folder, dataset)
+        captures(place, folder, executors, options.captures)
+        killed(place, folder, executors, ADDRESS, QUERIES["launches"], "a dataset in the bucket")
+    return 0
 
 
 def serve(place: Place, folder: Path) -> None:
@@ -138,7 +151,10 @@ def serve(place: Place, folder: Path) -> None:
     sys.exit(f"moto's server does not answer: {(folder / 'moto.log').read_text()}")
 
 
-def query(place: Place, where: str, *words: str, endpoint: str | None = None, fleet: bool = False) -> tuple[list[tuple[Any, ...]], float]:
+Where = str | list[str]
+
+
+def query(place: Place, where: Where, *words: str, endpoint: str | None = None, fleet: bool = False) -> tuple[list[tuple[Any, ...]], float]:
     """The rows of an answer, and seconds."""
     started = time.monotonic()
     done = asked(place, where, *words, endpoint=endpoint, fleet=fleet)
@@ -148,13 +164,17 @@ def query(place: Place, where: str, *words: str, endpoint: str | None = None, fl
 
 
 def asked(
-    place: Place, where: str, *words: str, endpoint: str | None = None, fleet: bool = False
+    place: Place, where: Where, *words: str, endpoint: str | None = None, fleet: bool = False
 ) -> subprocess.CompletedProcess[str]:
     command = [query_program("ridgeline-query")]
     if fleet:
         command = [query_program("ridgeline-fleet"), "query", "--scheduler", f"{place.address(0)}:50050"]
-    command = [*place.on(0), *command, where, *words, "-f", "json"]
+    command = [*place.on(0), *command, *paths(where), *words, "-f", "json"]
     return subprocess.run(command, capture_output=True, text=True, env=environment(place, endpoint), check=False)
+
+
+def paths(where: Where) -> list[str]:
+    return [where] if isinstance(where, str) else where
 
 
 def query_program(name: str) -> str:
@@ -217,39 +237,117 @@ def replaced(place: Place, folder: Path) -> None:
     expect(rows == local, f"`ridgeline collect -o s3://…`: {rows}")
 
 
-def machines(place: Place, folder: Path, dataset: Path) -> int:
-    """The same rows from executors as from one process, also where one of them is killed."""
+def machines(place: Place, folder: Path, dataset: Path) -> list[subprocess.Popen[bytes]]:
+    """The same rows from executors as from one process; the executors."""
     fleet, at = query_program("ridgeline-fleet"), f"{place.address(0)}:50050"
     place.start(0, [fleet, "scheduler", "--listen", at, "--patience", "6", "--verbose"], folder / "scheduler.log")
-    executors = []
-    for machine in range(1, EXECUTORS + 1):
-        listen = f"{place.address(machine)}:{place.port(machine)}"
-        command = [fleet, "executor", "--scheduler", at, "--listen", listen, "--tasks", "1", "--work", str(folder / f"work{machine}")]
-        (folder / f"work{machine}").mkdir()
-        executors.append(place.start(machine, [*command, "--verbose"], folder / f"executor{machine}.log"))
+    answers(place, folder)
+    executors = [executor(place, folder, machine) for machine in range(1, EXECUTORS + 1)]
     time.sleep(3)
     for where in (str(dataset), ADDRESS):
         for name, sql in QUERIES.items():
-            one, one_s = query(place, where, sql)
-            before = shuffled(folder)
-            many, many_s = query(place, where, sql, fleet=True)
-            took = f"{one_s:.2f} s in one process, {many_s:.2f} s on {EXECUTORS} executors, {(shuffled(folder) - before) / 1e6:.2f} MB shuffled"
-            expect(same(one, many), f"{name} on {where if where == ADDRESS else 'a directory'}: {len(one)} rows, {took}")
-    return killed(place, folder, executors)
+            compare(place, folder, where, sql, f"{name} on {where if where == ADDRESS else 'a directory'}")
+    return executors
 
 
-def killed(place: Place, folder: Path, executors: list[subprocess.Popen[bytes]]) -> int:
-    """Kills an executor in the middle of a query."""
-    sql = QUERIES["launches"]
-    one, _ = query(place, ADDRESS, sql)
-    _, usual = query(place, ADDRESS, sql, fleet=True)
+def answers(place: Place, folder: Path) -> None:
+    """Waits for the scheduler."""
+    connect = f"import socket; socket.create_connection(('{place.address(0)}', 50050), 1)"
+    for _ in range(100):
+        if subprocess.run([*place.on(0), sys.executable, "-c", connect], capture_output=True, check=False).returncode == 0:
+            return
+        time.sleep(0.2)
+    sys.exit(f"the scheduler does not answer: {(folder / 'scheduler.log').read_text()}")
+
+
+def executor(place: Place, folder: Path, machine: int) -> subprocess.Popen[bytes]:
+    """Starts the executor of a machine, with nothing left of an earlier one."""
+    listen, work = f"{place.address(machine)}:{place.port(machine)}", folder / f"work{machine}"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    command = [query_program("ridgeline-fleet"), "executor", "--scheduler", f"{place.address(0)}:50050", "--listen", listen]
+    return place.start(machine, [*command, "--tasks", "1", "--work", str(work), "--verbose"], folder / f"executor{machine}.log")
+
+
+def compare(place: Place, folder: Path, where: Where, sql: str, name: str, *each: str) -> list[tuple[Any, ...]]:
+    """Runs a query in one process and on the executors; the rows, which are the same."""
+    one, one_s = query(place, where, sql, *each)
+    before = shuffled(folder)
+    many, many_s = query(place, where, sql, fleet=True)
+    took = f"{one_s:.2f} s in one process, {many_s:.2f} s on {EXECUTORS} executors, {(shuffled(folder) - before) / 1e6:.2f} MB shuffled"
+    expect(same(one, many), f"{name}: {len(one)} rows, {took}")
+    return one
+
+
+def captures(place: Place, folder: Path, executors: list[subprocess.Popen[bytes]], count: int) -> None:
+    """Executors read captures themselves: the rows of the dataset of these captures, of one process, and of three executors."""
+    real = real_captures()
+    runs = folder / "runs"
+    for host in range(count):
+        source = real[host % len(real)]
+        target = runs / f"node{host:03}" / ("run.xplane.pb" if source.name.endswith(".xplane.pb") else "run.pt.trace.json.gz")
+        target.parent.mkdir(parents=True)
+        shutil.copyfile(source, target)
+    where = [str(path) for path in sorted(runs.glob("node*"))]
+    size = sum(path.stat().st_size for path in runs.rglob("*.*"))
+    print(f"{count} captures, {size / 1e6:.1f} MB", flush=True)
+    own = folder / "own"
+    command = [program("target/release/ridgeline", "target/debug/ridgeline"), "collect", *where, "-o", str(own), "--no-redact"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for name, sql in OF_CAPTURES.items():
+        rows = compare(place, folder, where, sql, f"{name} of captures", "--each")
+        expected, took = query(place, str(own), sql)
+        expect(same(expected, rows), f"{name}: the rows of the dataset of these captures, which has them in {took:.2f} s")
+    peak = [peak_memory(child) for child in executors]
+    print(f"peak memory of the executors: {', '.join(f'{megabytes:.0f} MB' for megabytes in peak)}", flush=True)
+    by_command(place, folder, where)
+    unreadable(place, folder, where)
+    executors[-1] = killed(place, folder, executors, where, OF_CAPTURES["events by host"], "captures", "--each")
+
+
+def by_command(place: Place, folder: Path, where: list[str]) -> None:
+    """`ridgeline query --scheduler` asks the executors."""
+    os.symlink(query_program("ridgeline-fleet"), folder / "bin" / "ridgeline-fleet")
+    words = ["query", "--scheduler", f"{place.address(0)}:50050", *where, "select count(*) from event", "-f", "json"]
+    own = environment(place) | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    done = subprocess.run([*place.on(0), str(folder / "bin" / "ridgeline"), *words], env=own, check=True, capture_output=True, text=True)
+    one, _ = query(place, where, "select count(*) from event", "--each")
+    expect([tuple(row.values()) for row in json.loads(done.stdout)["rows"]] == one, f"`ridgeline query --scheduler`: {one[0][0]} events")
+
+
+def unreadable(place: Place, folder: Path, where: list[str]) -> None:
+    """A capture that cannot be read is named, and left out only if that is asked for."""
+    broken = folder / "runs" / "node999" / "run.pt.trace.json.gz"
+    broken.parent.mkdir()
+    broken.write_text("no capture")
+    sql = OF_CAPTURES["events by host"]
+    failed = asked(place, [*where, str(broken.parent)], sql, fleet=True)
+    named = f"cannot read the capture {broken.parent}"
+    expect(failed.returncode == 1 and named in failed.stderr, f"an unreadable capture is told: {failed.stderr.strip()}")
+    started = time.monotonic()
+    left_out = asked(place, [*where, str(broken.parent)], sql, "--skip-unreadable", fleet=True)
+    took = time.monotonic() - started
+    rows = [tuple(row.values()) for row in json.loads(left_out.stdout)["rows"]]
+    one, _ = query(place, where, sql, "--each")
+    expect(same(one, rows) and f"left out {broken.parent}" in left_out.stderr, f"and left out in {took:.2f} s: {left_out.stderr.strip()}")
+    shutil.rmtree(broken.parent)
+
+
+def killed(
+    place: Place, folder: Path, executors: list[subprocess.Popen[bytes]], where: Where, sql: str, name: str, *each: str
+) -> subprocess.Popen[bytes]:
+    """Kills the last executor in the middle of a query; one that takes its place."""
+    one, _ = query(place, where, sql, *each)
+    _, usual = query(place, where, sql, fleet=True)
     work = folder / f"work{EXECUTORS}"
-    before = bytes_in(work)
-    command = [*place.on(0), query_program("ridgeline-fleet"), "query", "--scheduler", f"{place.address(0)}:50050", ADDRESS, sql, "-f", "json"]
+    least = bytes_in(work)
+    command = [*place.on(0), query_program("ridgeline-fleet"), "query", "--scheduler", f"{place.address(0)}:50050"]
+    command += [*paths(where), sql, "-f", "json"]
     started = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(place)) as child:
-        # When it has left something that others would read.
-        while bytes_in(work) == before and child.poll() is None:
+        # When it has left something that others would read; what earlier queries left is removed at any time.
+        while (now := bytes_in(work)) <= least and child.poll() is None:
+            least = min(least, now)
             time.sleep(0.01)
         was_running = child.poll() is None
         executors[-1].send_signal(signal.SIGKILL)
@@ -257,11 +355,21 @@ def killed(place: Place, folder: Path, executors: list[subprocess.Popen[bytes]])
         text = child.stdout.read() if child.stdout else ""
     took = time.monotonic() - started
     rows = [tuple(row.values()) for row in json.loads(text)["rows"]]
-    expect(was_running and same(one, rows), f"an executor killed after {after:.2f} s: {len(rows)} rows in {took:.2f} s ({usual:.2f} s with all)")
+    expect(
+        was_running and same(one, rows),
+        f"{name}, an executor killed after {after:.2f} s: {len(rows)} rows in {took:.2f} s ({usual:.2f} s with all)",
+    )
     lines = (folder / "scheduler.log").read_text(errors="replace").splitlines()
     lost = [line for line in lines if any(word in line.lower() for word in ("lost", "retry", "resubmit", "rerun", "expired", "dead"))]
     print("\n".join(["the scheduler:", *(f"    {line[:200]}" for line in lost[-8:])]), flush=True)
-    return 0
+    executors[-1].wait()
+    return executor(place, folder, EXECUTORS)
+
+
+def peak_memory(child: subprocess.Popen[bytes]) -> float:
+    """The most memory that a running process held, in megabytes, as Linux counts it."""
+    lines = Path(f"/proc/{child.pid}/status").read_text().splitlines()
+    return next((int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM:")), 0.0)
 
 
 def shuffled(folder: Path) -> int:

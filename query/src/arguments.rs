@@ -1,6 +1,6 @@
 //! What the user types.
 
-use crate::dataset::Texts;
+use crate::dataset::Answered;
 use crate::failure::Failure;
 use crate::fleet::Fleet;
 use clap::{Parser, ValueEnum, ValueHint};
@@ -72,6 +72,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroU16>,
 
+    /// Read each capture by itself instead of several as one: tables have the columns job, host and rank, as in a dataset
+    #[arg(long)]
+    pub(crate) each: bool,
+
+    /// With --each, the name of the job
+    #[arg(long, value_name = "NAME", default_value = "job")]
+    pub(crate) job: String,
+
+    /// With --each, name and leave out captures that can't be read, instead of failing; reads every capture once more
+    #[arg(long)]
+    pub(crate) skip_unreadable: bool,
+
     /// Read the captures as this format instead of detecting it from their content
     #[arg(long, value_name = "NAME")]
     pub(crate) read_as: Option<String>,
@@ -84,9 +96,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) timings: bool,
 
-    /// How datasets are read for who answers.
+    /// Who answers.
     #[arg(skip)]
-    pub(crate) texts: Texts,
+    pub(crate) answered: Answered,
 }
 
 /// `word`, so that a query which begins with a comment isn't taken for an option.
@@ -110,6 +122,7 @@ Examples:
   ridgeline query run/ --tables                        every table
   ridgeline query run/ --tables=event                  the columns of one
   ridgeline query fleet/ 'select host, median(wall_ns) from step group by host order by 2 desc limit 10'
+  ridgeline query --each node*/run 'select host, count(*) from event group by host'
   ridgeline query s3://traces/fleet --tables           a dataset in a bucket; credentials from AWS_… variables
   ridgeline query fleet/ --fleet                       hosts and findings that are unlike the others
   ridgeline query fleet/ --fleet --html fleet.html     the same as a page, with a heat map of steps

@@ -5,25 +5,23 @@
 //! have it, the [`Order`] can be changed, so that a query pasted from another tool finds what it means.
 //! Views are computed when a query names them, and no others.
 
+use crate::captures::{Captures, CapturesSchema};
 use crate::dataset::{Dataset, Files};
-use crate::raw::Raw;
+use crate::raw::{RAW, Raw};
+use crate::views::{sql_name, view_table, without_meaning};
 use async_trait::async_trait;
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::{CatalogProvider, MemTable, SchemaProvider, TableProvider};
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::DataFusionError;
 use datafusion::datasource::ViewTable;
 use datafusion::prelude::SessionContext;
 use ridge_export::tables::{DIALECTS, Dialect, RAW_TABLES, Tables};
-use ridgeline::{Question, Session, Table, Topic, View};
+use ridgeline::{Session, Topic, View};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// The schema of plain names.
 pub(crate) const PLAIN: &str = "public";
-/// The schema of what was recorded.
-pub(crate) const RAW: &str = "raw";
 
 /// Where plain names are looked for, first to last: names of schemas.
 pub(crate) type Order = Vec<&'static str>;
@@ -39,6 +37,8 @@ pub(crate) fn usual_order() -> Order {
 pub(crate) enum Source {
     /// Captures, read as one.
     Capture(&'static Session, &'static Tables<'static>),
+    /// Captures, each by itself.
+    Captures(&'static Captures),
     /// The tables of many captures.
     Dataset(&'static Dataset),
 }
@@ -76,6 +76,13 @@ fn of_capture(session: &'static Session, tables: &'static Tables<'static>, plann
     schemas
 }
 
+/// Without the names of other tools, as those of a dataset.
+fn of_captures(captures: &'static Captures) -> Schemas {
+    let names = Topic::ALL.into_iter().map(Topic::command).chain([RAW]);
+    let tables = |name| Arc::new(CapturesSchema { captures, schema: name }) as Arc<dyn SchemaProvider>;
+    names.map(|name| (name, tables(name))).collect()
+}
+
 /// Without the names of other tools: their ids are those of one capture.
 fn of_dataset(dataset: &'static Dataset) -> Schemas {
     let names = Topic::ALL.into_iter().map(Topic::command).chain([RAW]);
@@ -89,6 +96,7 @@ impl Catalog {
         let planner = Planner::default();
         let schemas = match source {
             Source::Capture(session, tables) => of_capture(session, tables, &planner),
+            Source::Captures(captures) => of_captures(captures),
             Source::Dataset(dataset) => of_dataset(dataset),
         };
         let plain = Plain { schemas: schemas.clone(), order: RwLock::new(usual_order()), named: Mutex::default() };
@@ -125,11 +133,6 @@ impl CatalogProvider for Catalog {
         }
         self.schemas.get(name).map(Arc::clone)
     }
-}
-
-/// How a view is called in SQL, where `-` is a sign.
-pub(crate) fn sql_name(view: &View) -> String {
-    view.id.replace('-', "_")
 }
 
 /// Names without a schema.
@@ -221,22 +224,6 @@ impl SchemaProvider for Views {
     fn table_exist(&self, name: &str) -> bool {
         self.views.iter().any(|(known, _)| known == name)
     }
-}
-
-/// The table of `view`.
-pub(crate) fn view_table(session: &Session, topic: Topic, view: &View) -> Result<Table> {
-    let answer = session.answer(topic, &[view], Question::default());
-    let answer = answer.map_err(|error| DataFusionError::Execution(error.to_string()))?;
-    let table = answer.tables.into_iter().next();
-    table.ok_or_else(|| DataFusionError::Execution(format!("the view `{}` has no table", view.id)))
-}
-
-/// `batch` without what its columns say of themselves, which planning would take for a part of their type.
-fn without_meaning(batch: &RecordBatch) -> Result<RecordBatch> {
-    let schema = batch.schema();
-    let fields = schema.fields().iter().map(|field| Field::new(field.name(), field.data_type().clone(), true));
-    let schema = Schema::new(fields.collect::<Vec<_>>());
-    Ok(RecordBatch::try_new(Arc::new(schema), batch.columns().to_vec())?)
 }
 
 /// What was recorded.

@@ -1,14 +1,15 @@
 //! The command `ridgeline-fleet`: queries of `ridgeline-query` on several machines, by Ballista.
 //!
 //! A scheduler divides a query into stages and tasks, and executors run them. Tables are sent by name: each executor reads the
-//! files itself, so the dataset is in a bucket or a directory that all of them see. Ballista knows no passwords and no encryption:
-//! whoever reaches a port can read what the executors can read.
+//! files itself, so a dataset is in a bucket or a directory that all of them see, and captures are in such a directory.
+//! Ballista knows no passwords and no encryption: whoever reaches a port can read what the executors can read.
 
+mod plans;
 mod tables;
 mod told;
 
 use crate::arguments::Arguments;
-use crate::dataset::Texts;
+use crate::dataset::Answered;
 use crate::failure::Failure;
 use crate::stores::Stores;
 use crate::{engine, execute};
@@ -24,16 +25,19 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use log::LevelFilter;
+use plans::PlanCodec;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tables::Codec;
 
-/// Query datasets of many captures on several machines
+/// Query many captures on several machines
 ///
 /// One scheduler, one executor on each machine, and any number of queries. Datasets are in a bucket, or in a directory that all
-/// machines see under the same path. There are no passwords and there is no encryption: keep the ports in a trusted network.
+/// machines see under the same path; captures are in such a directory. There are no passwords and there is no encryption: keep
+/// the ports in a trusted network.
 #[derive(Debug, Parser)]
 #[command(name = "ridgeline-fleet", version, after_long_help = EXAMPLES, max_term_width = 100)]
 struct FleetArguments {
@@ -49,7 +53,8 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline-fleet scheduler --listen 10.0.0.1:50050
   ridgeline-fleet executor --scheduler 10.0.0.1:50050 --listen 10.0.0.2:50051
-  ridgeline-fleet query --scheduler 10.0.0.1:50050 s3://traces/fleet 'select host, count(*) from event group by host'";
+  ridgeline-fleet query --scheduler 10.0.0.1:50050 s3://traces/fleet 'select host, count(*) from event group by host'
+  ridgeline-fleet query --scheduler 10.0.0.1:50050 /shared/node*/run 'select host, count(*) from event group by host'";
 
 #[derive(Debug, Subcommand)]
 enum Role {
@@ -108,12 +113,14 @@ struct QueryArguments {
 /// Runs `ridgeline-fleet`.
 pub fn main() -> ExitCode {
     let arguments = FleetArguments::parse_from(std::env::args_os().map(crate::arguments::told_from_options));
-    told::tell(arguments.verbose);
+    // A query has its own words for what failed.
+    let least = if matches!(arguments.role, Role::Query(_)) { LevelFilter::Off } else { LevelFilter::Warn };
+    told::tell(arguments.verbose, least);
     match arguments.role {
         Role::Query(asked) => {
             let (scheduler, partitions) = (asked.scheduler, asked.partitions.max(1));
             let mut query = asked.query;
-            query.texts = Texts::Plain;
+            query.answered = Answered::ByExecutors;
             execute(query, move |local| on_executors(local, scheduler, partitions))
         }
         Role::Scheduler(asked) => served(schedule(asked)),
@@ -143,9 +150,10 @@ async fn on_executors(
     remote.map_err(|error| Failure::of_query(&error))
 }
 
-/// A configuration in which tables are sent as [`Codec`] does.
+/// A configuration in which tables are sent as [`Codec`] does, and scans as [`PlanCodec`] does.
 fn configured(config: SessionConfig) -> SessionConfig {
-    config.upgrade_for_ballista().with_ballista_logical_extension_codec(Arc::new(Codec::default()))
+    let config = config.upgrade_for_ballista().with_ballista_logical_extension_codec(Arc::new(Codec::default()));
+    config.with_ballista_physical_extension_codec(Arc::new(PlanCodec::default()))
 }
 
 /// An environment with access to buckets.
@@ -170,6 +178,7 @@ async fn schedule(asked: SchedulerArguments) -> Result<(), BallistaError> {
             Ok(SessionStateBuilder::new_from_existing(state).with_runtime_env(environment()?).build())
         })),
         override_logical_codec: Some(Arc::new(Codec::default())),
+        override_physical_codec: Some(Arc::new(PlanCodec::default())),
         ..SchedulerConfig::default()
     };
     let cluster = BallistaCluster::new_from_config(&config).await?;
@@ -193,6 +202,7 @@ async fn run_tasks(asked: ExecutorArguments) -> Result<(), BallistaError> {
         override_config_producer: Some(Arc::new(|| configured(engine::config(1)))),
         override_runtime_producer: Some(Arc::new(|_| environment())),
         override_logical_codec: Some(Arc::new(Codec::default())),
+        override_physical_codec: Some(Arc::new(PlanCodec::default())),
         ..usual
     };
     start_executor_process(Arc::new(config)).await

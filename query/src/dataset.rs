@@ -35,7 +35,7 @@ pub(crate) struct Dataset {
     /// Tables by schema, and the files of each.
     pub(crate) tables: BTreeMap<String, BTreeMap<String, Vec<ObjectMeta>>>,
     context: SessionContext,
-    texts: Texts,
+    answered: Answered,
 }
 
 impl fmt::Debug for Dataset {
@@ -49,7 +49,11 @@ impl Dataset {
     ///
     /// # Errors
     /// Where a bucket can't be listed, or has no parts there.
-    pub(crate) async fn of(place: &Path, texts: Texts, context: &SessionContext) -> Result<Option<Dataset>, Failure> {
+    pub(crate) async fn of(
+        place: &Path,
+        answered: Answered,
+        context: &SessionContext,
+    ) -> Result<Option<Dataset>, Failure> {
         // Else all files of a capture's folder would be listed.
         if !is_in_bucket(place) && !has_job(place) {
             return Ok(None);
@@ -61,7 +65,7 @@ impl Dataset {
             tables: BTreeMap::new(),
             context: context.clone(),
             address: address.clone(),
-            texts,
+            answered,
         };
         for file in listed(&address, context).await.map_err(failed)? {
             let Some((part, [schema, name])) = place_of(&address, &file.location) else { continue };
@@ -94,24 +98,25 @@ impl Dataset {
         let store = self.context.runtime_env().object_store(self.address.object_store())?;
         let all = format().infer_schema(&self.context.state(), &store, files).await?;
         let own = of_files(&all);
-        Ok(match self.texts {
-            Texts::AsWritten => own,
-            Texts::Plain => {
+        Ok(match self.answered {
+            Answered::Here => own,
+            // They send rows to each other without dictionaries, and expect what was planned.
+            Answered::ByExecutors => {
                 Arc::new(Schema::new(own.fields().iter().map(|field| without_dictionary(field)).collect::<Vec<_>>()))
             }
         })
     }
 }
 
-/// How columns of text are read.
+/// Who answers a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Texts {
-    /// With dictionaries where the files have them.
+pub(crate) enum Answered {
+    /// This process.
     #[default]
-    AsWritten,
-    /// Without: executors send rows to each other without dictionaries, and expect what was planned.
-    #[cfg_attr(not(feature = "fleet"), allow(dead_code, reason = "only plans for executors need it"))]
-    Plain,
+    Here,
+    /// Executors, which are sent plans.
+    #[cfg_attr(not(feature = "fleet"), allow(dead_code, reason = "only `ridgeline-fleet` has them"))]
+    ByExecutors,
 }
 
 fn without_dictionary(field: &Field) -> Field {

@@ -74,9 +74,25 @@ impl Failure {
                 Failure::new(format!("the query needs more memory than it may have: {message}"))
                     .hint("`--memory 8GiB` gives it more")
             }
-            DataFusionError::Plan(message) | DataFusionError::Execution(message) => Failure::new(message.clone()),
+            DataFusionError::Plan(message) | DataFusionError::Execution(message) => {
+                Failure::new(of_executor(message).unwrap_or_else(|| message.clone()))
+            }
             DataFusionError::NotImplemented(message) => Failure::new(format!("not supported: {message}")),
             other => Failure::new(other.strip_backtrace()),
+        }
+    }
+}
+
+/// What failed on an executor, without what its scheduler says around it: that is Rust's form of the error.
+fn of_executor(message: &str) -> Option<String> {
+    let (_, quoted) = message.strip_prefix("Job ")?.split_once(r#"Execution("#)?;
+    let mut letters = quoted.strip_prefix('"')?.chars();
+    let mut told = String::new();
+    loop {
+        match letters.next()? {
+            '"' => return Some(told),
+            '\\' => told.extend(letters.next().map(|letter| if letter == 'n' { ' ' } else { letter })),
+            letter => told.push(letter),
         }
     }
 }
@@ -113,5 +129,18 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "error: {}", escape::escape_controls_in_text(&self.message))?;
         self.hints.iter().try_for_each(|hint| writeln!(f, "  hint: {}", escape::escape_controls_in_text(hint)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_executor;
+
+    #[test]
+    fn failures_of_executors_are_told_in_their_own_words() {
+        let told = r#"Job a1 failed: Job failed due to stage 1 failed: Task failed due to runtime execution error: DataFusionError(Execution("cannot read the capture /a \"b\": no capture found"))"#;
+        assert_eq!(of_executor(told).as_deref(), Some(r#"cannot read the capture /a "b": no capture found"#));
+        assert_eq!(of_executor("Job a1 failed: no executors"), None);
+        assert_eq!(of_executor("cannot read the capture /a: no capture found"), None);
     }
 }

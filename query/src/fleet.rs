@@ -47,8 +47,10 @@ const PART: [(&str, &str); 3] = [("job", "VARCHAR"), ("host", "VARCHAR"), ("rank
 pub(crate) fn dataset(source: Source) -> Result<&'static Dataset, Failure> {
     match source {
         Source::Dataset(dataset) => Ok(dataset),
-        Source::Capture(..) => Err(Failure::usage("expected a dataset of many captures, found a capture")
-            .hint("`ridgeline collect CAPTURES -o DATASET/` makes one")),
+        Source::Capture(..) | Source::Captures(_) => {
+            Err(Failure::usage("expected a dataset of many captures, found a capture")
+                .hint("`ridgeline collect CAPTURES -o DATASET/` makes one"))
+        }
     }
 }
 

@@ -5,10 +5,12 @@
 //! Queries read: nothing is written but the answer, no file is opened but the captures named, and the network is used for
 //! datasets in a bucket alone.
 //!
-//! Floors, lowest first: `failure`; `stores`, `raw`; `dataset`; `catalog`; `fleet`; `arguments`, `lenient`, `spelling`; `output`; `engine`;
-//! `listing`, `page`; `cluster`.
+//! Floors, lowest first: `failure`; `stores`, `raw`, `views`; `dataset`; `capture_scan`; `captures`; `catalog`; `fleet`;
+//! `arguments`, `lenient`, `spelling`; `output`; `engine`; `listing`, `page`; `cluster`.
 
 mod arguments;
+mod capture_scan;
+mod captures;
 mod catalog;
 #[cfg(feature = "fleet")]
 pub mod cluster;
@@ -23,17 +25,23 @@ mod page;
 mod raw;
 mod spelling;
 mod stores;
+mod views;
 
 use arguments::{Arguments, Request};
+use capture_scan::Reading;
+use captures::Captures;
 use catalog::Source;
 use clap::Parser as _;
 use datafusion::prelude::SessionContext;
-use dataset::Dataset;
+use dataset::{Answered, Dataset};
 use engine::Engine;
 use failure::Failure;
 use ridge_export::Privacy;
 use ridge_export::tables::Tables;
+use ridgeline::escape::escape_controls;
 use ridgeline::{OpenOptions, Session, Severity};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -93,6 +101,9 @@ where
     }
     let source = source(&request, &arguments, &context).await?;
     let engine = Engine::new(source, moved(context).await?).await?;
+    if arguments.skip_unreadable {
+        leave_out_unreadable(&engine).await?;
+    }
     match (&request.sql, arguments.fleet) {
         (_, Some(only)) => {
             let dataset = fleet::dataset(source)?;
@@ -103,6 +114,28 @@ where
         }
         (None, None) => listing::print(&engine, arguments.tables.as_ref().and_then(Option::as_deref)).await,
         (Some(sql), None) => engine.answer(sql, &arguments).await,
+    }
+}
+
+/// Leaves out captures that can't be read, and names them. They are found before the query, so that all of it reads the same.
+async fn leave_out_unreadable(engine: &Engine) -> Result<(), Failure> {
+    let Source::Captures(captures) = engine.source else {
+        return Err(Failure::usage("expected captures that are read each by itself, with `--skip-unreadable`")
+            .hint("`--each` reads them so; a dataset has no captures that can't be read"));
+    };
+    let found = engine.rows("SELECT path, problem FROM raw.capture WHERE problem IS NOT NULL ORDER BY path").await?;
+    let mut paths = BTreeSet::new();
+    for row in &found.rows {
+        let [Value::String(path), Value::String(problem)] = &row[..] else { continue };
+        let (shown, problem) = (escape_controls(path), escape_controls(problem));
+        eprintln!("note: left out {shown}: {problem}");
+        paths.insert(path.clone());
+    }
+    let all = captures.listed().len();
+    captures.leave_out(&paths);
+    match captures.listed().is_empty() {
+        true => Err(Failure::new(format!("none of {all} captures can be read"))),
+        false => Ok(()),
     }
 }
 
@@ -119,7 +152,7 @@ async fn put(folder: &Path, to: &[PathBuf], context: &SessionContext) -> Result<
 async fn source(request: &Request, arguments: &Arguments, context: &SessionContext) -> Result<Source, Failure> {
     let mut datasets = Vec::new();
     for path in &request.paths {
-        datasets.extend(Dataset::of(path, arguments.texts, context).await?);
+        datasets.extend(Dataset::of(path, arguments.answered, context).await?);
     }
     match <[Dataset; 1]>::try_from(datasets) {
         // It is there for as long as the program runs: plans may keep what refers to it.
@@ -129,6 +162,12 @@ async fn source(request: &Request, arguments: &Arguments, context: &SessionConte
             return Err(Failure::usage("expected one dataset, or captures alone")
                 .hint("`ridgeline collect CAPTURES -o DATASET/` adds captures to a dataset"));
         }
+    }
+    if arguments.each || arguments.answered == Answered::ByExecutors {
+        let how =
+            Reading { read_as: arguments.read_as.clone(), max_unpacked: arguments.max_unpacked, ..Reading::default() };
+        let captures = Captures::of(&request.paths, &arguments.job, how, arguments.answered)?;
+        return Ok(Source::Captures(Box::leak(Box::new(captures))));
     }
     let options = OpenOptions {
         format: arguments.read_as.clone(),

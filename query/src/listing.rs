@@ -1,9 +1,13 @@
 //! The tables of a capture, and the columns of one.
 
-use crate::catalog::{RAW, Source, sql_name, usual_order, view_table};
+use crate::capture_scan::CAPTURE;
+use crate::captures::Captures;
+use crate::catalog::{Source, usual_order};
 use crate::dataset::Dataset;
 use crate::engine::Engine;
 use crate::failure::Failure;
+use crate::raw::RAW;
+use crate::views::{sql_name, view_table};
 use datafusion::catalog::CatalogProvider as _;
 use ridge_export::tables::{DIALECTS, RAW_TABLES};
 use ridgeline::{Session, Table, Topic, did_you_mean, views_of};
@@ -22,6 +26,7 @@ pub(crate) async fn print(engine: &Engine, named: Option<&str>) -> Result<(), Fa
 fn all(engine: &Engine) -> String {
     let (mut text, order) = match engine.source {
         Source::Capture(session, _) => (of_capture(session), usual_order()),
+        Source::Captures(captures) => (of_captures(captures), own_schemas()),
         Source::Dataset(dataset) => {
             (of_dataset(dataset), usual_order().into_iter().filter(|name| dataset.tables.contains_key(*name)).collect())
         }
@@ -41,6 +46,23 @@ fn of_capture(session: &Session) -> String {
     raw.chain(Topic::ALL.into_iter().flat_map(views)).chain(names).collect()
 }
 
+/// The schemas of Ridgeline's own tables, as names are looked for.
+fn own_schemas() -> Vec<&'static str> {
+    let is_own = |name: &&str| *name == RAW || Topic::ALL.into_iter().any(|topic| topic.command() == *name);
+    usual_order().into_iter().filter(is_own).collect()
+}
+
+fn of_captures(captures: &Captures) -> String {
+    let raw = RAW_TABLES.iter().map(|table| line(RAW, table.name, table.about));
+    let views = |topic: Topic| views_of(topic).map(move |view| line(topic.command(), &sql_name(view), view.about));
+    let lines: String = raw.chain(Topic::ALL.into_iter().flat_map(views)).collect();
+    let own = line(RAW, CAPTURE, "the captures themselves: path, size, events, and why one can't be read");
+    format!("{} captures, {TOLD_APART}\n\n{own}{lines}", captures.listed().len())
+}
+
+/// How rows of several captures are told apart.
+const TOLD_APART: &str = "told apart by the columns job, host and rank of every table";
+
 fn of_dataset(dataset: &Dataset) -> String {
     let about = |schema: &str, name: &str| match Topic::ALL.into_iter().find(|topic| topic.command() == schema) {
         Some(topic) => views_of(topic).find(|view| sql_name(view) == name).map_or("", |view| view.about),
@@ -48,7 +70,7 @@ fn of_dataset(dataset: &Dataset) -> String {
     };
     let tables = dataset.tables.iter().flat_map(|(schema, names)| names.keys().map(move |name| (schema, name)));
     let lines: String = tables.map(|(schema, name)| line(schema, name, about(schema, name))).collect();
-    format!("{} captures, told apart by the columns job, host and rank of every table\n\n{lines}", dataset.parts.len())
+    format!("{} captures, {TOLD_APART}\n\n{lines}", dataset.parts.len())
 }
 
 fn line(schema: &str, name: &str, about: &str) -> String {

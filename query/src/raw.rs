@@ -17,6 +17,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The schema of what was recorded.
+pub(crate) const RAW: &str = "raw";
+
 /// A raw table of the capture.
 #[derive(Debug)]
 pub(crate) struct Raw {

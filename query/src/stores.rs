@@ -67,7 +67,8 @@ pub(crate) fn address(word: &Path) -> Result<ListingTableUrl> {
     let told = |reason: String| DataFusionError::Execution(format!("cannot read {}: {reason}", word.display()));
     let url = match word.to_str().filter(|_| is_in_bucket(word)) {
         Some(text) => {
-            let url = Url::parse(&format!("{}/", text.trim_end_matches('/'))).map_err(|error| told(error.to_string()))?;
+            let url =
+                Url::parse(&format!("{}/", text.trim_end_matches('/'))).map_err(|error| told(error.to_string()))?;
             url.has_host().then_some(url).ok_or_else(|| told("it names no bucket".to_owned()))?
         }
         None => {

@@ -6,6 +6,8 @@
 //! - [`Samples`]: `samples/*.jsonl` of a capture folder, in lines
 //! - [`CeilingsDocument`]: what devices reach, as a calibration measured it
 //!
+//! A recording of several ranks has a folder for each, [`rank_folder`].
+//!
 //! [`read()`] takes a document as far as it can be understood.
 //! Keys that are not known are passed over or kept, as each type says; a part that is damaged is left out and named in
 //! [`Parsed::damaged`]; what is no such document, or one of a later version, is a [`DocumentError`].
@@ -20,6 +22,7 @@ mod ceilings;
 mod damage;
 mod golden;
 mod manifest;
+mod rank;
 mod read;
 mod recompiles;
 mod samples;
@@ -29,6 +32,7 @@ pub use ceilings::{CeilingsDocument, Figure, MeasuredDevice, MissingFigure};
 pub use damage::{Damage, Parsed};
 pub use golden::{Golden, KeptCall};
 pub use manifest::{BufferSizes, CompiledAt, Cpu, Device, Manifest, Missing, Module, Program, Written};
+pub use rank::{rank_folder, rank_of_folder};
 pub use read::{Document, DocumentError, part, read, to_text};
 pub use recompiles::Recompiles;
 pub use samples::{

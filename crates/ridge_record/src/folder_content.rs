@@ -4,9 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ridge_documents::{Document as _, Manifest};
-
-use crate::rank::rank_of_folder;
+use ridge_documents::{Document as _, Manifest, rank_of_folder};
 
 /// Where the harness and the pieces of a running recording live, inside the capture folder.
 pub(crate) const WORK: &str = ".ridgeline";

@@ -68,5 +68,4 @@ pub use outcome::{Missing, Overhead, ProgramStatus, RecordEvent, RecordOutcome};
 pub use parse::ParseError;
 pub use profiler::Profiler;
 pub use programs::{find_program, search_path};
-pub use rank::rank_of_folder;
 pub use recorder::record;

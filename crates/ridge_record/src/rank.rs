@@ -1,5 +1,6 @@
 //! Which process of a job this one is, where a launcher started several: told by the variables that launchers set.
 
+use ridge_documents::rank_folder;
 use std::path::{Path, PathBuf};
 
 /// Variables with the number of a process, and those with how many there are.
@@ -13,9 +14,6 @@ const LAUNCHERS: [(&str, &str); 6] = [
     ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     ("JAX_PROCESS_ID", "JAX_NUM_PROCESSES"),
 ];
-
-/// How the name of a rank's folder begins.
-const FOLDER: &str = "rank-";
 
 /// One process of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +41,8 @@ impl Rank {
 
     /// Where its recording goes, of a job's in `folder`.
     pub(crate) fn folder(self, folder: &Path) -> PathBuf {
-        folder.join(format!("{FOLDER}{}", self.index))
+        folder.join(rank_folder(self.index))
     }
-}
-
-/// The rank whose folder has this name.
-pub fn rank_of_folder(name: &str) -> Option<u32> {
-    let digits = name.strip_prefix(FOLDER)?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -78,9 +70,5 @@ mod tests {
             });
             assert_eq!(found.map(|rank| (rank.index, rank.count)), expected, "{variables}");
         }
-        assert_eq!(
-            (rank_of_folder("rank-12"), rank_of_folder("rank-"), rank_of_folder("rank-a")),
-            (Some(12), None, None)
-        );
     }
 }

@@ -3,7 +3,8 @@
 //! Each rank writes it anew when it begins and when it has ended, from what is there then; the last one sees all.
 
 use crate::folder_content::{Content, content, has_trace, remove_recording};
-use crate::rank::{Rank, rank_of_folder};
+use crate::rank::Rank;
+use ridge_documents::{rank_folder, rank_of_folder};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -57,7 +58,7 @@ fn all(ranks: &BTreeMap<u32, Found>, list: &str, path: &str) -> Value {
         let mut items = manifest[list].as_array().cloned().unwrap_or_default();
         for item in &mut items {
             if let Some(inside) = item[path].as_str() {
-                item[path] = json!(format!("rank-{rank}/{inside}"));
+                item[path] = json!(format!("{}/{inside}", rank_folder(*rank)));
             }
         }
         items

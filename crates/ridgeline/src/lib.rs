@@ -47,6 +47,7 @@ mod offload;
 mod opcodes;
 mod over_time;
 mod part;
+mod parts;
 mod predicted;
 mod redact;
 mod replayed;
@@ -88,6 +89,7 @@ pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
 pub use over_time::{OverTime, OverTimeLine};
 pub use part::PartNames;
+pub use parts::{CapturePart, capture_parts, name_in_dataset};
 pub use predicted::{
     LoopTrips, ModuleRuns, ModuleTrips, PredictedKernel, PredictedModule, Prediction, Recorded, Roofs, Trips, predict,
     predict_recorded,

@@ -18,9 +18,9 @@ impl Log for Lines {
     fn flush(&self) {}
 }
 
-/// Prints warnings from now on, and if `verbose` everything that happens.
-pub(super) fn tell(verbose: bool) {
+/// Prints from now on what is as grave as `least`, and if `verbose` everything that happens.
+pub(super) fn tell(verbose: bool, least: LevelFilter) {
     // It fails where it was called before.
     let _ = log::set_logger(&Lines);
-    log::set_max_level(if verbose { LevelFilter::Info } else { LevelFilter::Warn });
+    log::set_max_level(if verbose { LevelFilter::Info } else { least });
 }

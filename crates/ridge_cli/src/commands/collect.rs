@@ -16,13 +16,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ridge_export::Privacy;
 use ridge_export::tables::Tables;
 use ridge_files::NewFolder;
-use ridge_record::rank_of_folder;
 use ridgeline::escape::escape_controls;
-use ridgeline::{CeilingsChoice, OpenOptions, PartNames, Session};
+use ridgeline::{CapturePart, CeilingsChoice, OpenOptions, PartNames, Session, capture_parts, name_in_dataset};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Collect the tables of many captures in one dataset, to query a whole job or fleet
 ///
@@ -66,18 +65,9 @@ Examples:
 /// The file of a part that describes its capture.
 const ABOUT: &str = "_ridgeline.json";
 
-/// One capture of the dataset.
-#[derive(Debug, PartialEq, Eq)]
-struct Part {
-    capture: PathBuf,
-    host: String,
-    /// Where the path tells it.
-    rank: Option<u32>,
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &CollectArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
-    let parts = parts(&arguments.paths, arguments.host.as_deref());
+    let parts = capture_parts(&arguments.paths, arguments.host.as_deref());
     let mut dataset = Dataset::new(&arguments.output, &arguments.job, arguments.with_private)?;
     let bar = bar(parts.len() as u64);
     let mut lost = 0;
@@ -97,7 +87,7 @@ pub(crate) fn run(arguments: &CollectArguments, globals: &Globals, timings: &mut
 /// Adds a recording of this host to a dataset, a part for each rank.
 pub(crate) fn add_recording(recording: &Path, output: &Path, job: &str, host: &str) -> Result<(), Failure> {
     let mut dataset = Dataset::new(output, job, false)?;
-    let parts = parts(&[recording.to_owned()], Some(host));
+    let parts = capture_parts(&[recording.to_owned()], Some(host));
     parts.iter().try_for_each(|part| dataset.add(part, &mut Timings::start()))
 }
 
@@ -127,11 +117,11 @@ impl<'a> Dataset<'a> {
     }
 
     /// Writes one part.
-    fn add(&mut self, part: &Part, timings: &mut Timings) -> Result<(), Failure> {
+    fn add(&mut self, part: &CapturePart, timings: &mut Timings) -> Result<(), Failure> {
         let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
         let session = timings.phase("read", || Session::open(std::slice::from_ref(&part.capture), &options))?;
         tell_losses(session.notes());
-        let rank = part.rank.or_else(|| only_rank(&session)).unwrap_or(0);
+        let rank = part.rank.or_else(|| session.only_rank()).unwrap_or(0);
         let base = self.staged.as_ref().map_or(self.output, NewFolder::path);
         let folder = base.join(format!("job={}/host={}/rank={rank}", self.job, part.host));
         if let Some(other) = self.taken.insert(folder.clone(), part.capture.clone()) {
@@ -161,83 +151,9 @@ fn is_address(output: &Path) -> bool {
     output.to_str().is_some_and(|output| output.contains("://"))
 }
 
-/// The rank of a capture of one process that says it.
-fn only_rank(session: &Session) -> Option<u32> {
-    match &session.trace().processes[..] {
-        [only] => only.rank,
-        _ => None,
-    }
-}
-
-/// What becomes a part: the captures, and of recordings of several ranks each of them.
-fn parts(paths: &[PathBuf], host: Option<&str>) -> Vec<Part> {
-    let names = match host {
-        Some(host) => vec![host.to_owned(); paths.len()],
-        None => host_names(paths),
-    };
-    let part = |(path, host): (&PathBuf, String)| {
-        let ranks = ranks_in(path);
-        if ranks.is_empty() {
-            return vec![Part { capture: path.clone(), host, rank: rank_of(path) }];
-        }
-        let of_rank = |(rank, capture)| Part { capture, host: host.clone(), rank: Some(rank) };
-        ranks.into_iter().map(of_rank).collect()
-    };
-    paths.iter().zip(names).flat_map(part).collect()
-}
-
-/// The folders of ranks in a recording, in order.
-fn ranks_in(path: &Path) -> Vec<(u32, PathBuf)> {
-    let folders = path.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut ranks: Vec<_> =
-        folders.filter(|path| path.is_dir()).filter_map(|path| Some((rank_of(&path)?, path))).collect();
-    ranks.sort();
-    ranks
-}
-
-fn rank_of(path: &Path) -> Option<u32> {
-    rank_of_folder(path.file_name()?.to_str()?)
-}
-
-/// The parts in which paths differ, as names: `a/node0/run` and `a/node1/run` are `node0` and `node1`.
-fn host_names(paths: &[PathBuf]) -> Vec<String> {
-    let words: Vec<Vec<String>> = paths.iter().map(|path| words_of(path)).collect();
-    let common = |of: &dyn Fn(&[String], usize) -> Option<String>| {
-        let shortest = words.iter().map(Vec::len).min().unwrap_or(0);
-        (0..shortest).take_while(|at| words.windows(2).all(|two| of(&two[0], *at) == of(&two[1], *at))).count()
-    };
-    let first = common(&|words, at| words.get(at).cloned());
-    let last = common(&|words, at| words.len().checked_sub(at + 1).and_then(|at| words.get(at).cloned()));
-    let name = |words: &Vec<String>| {
-        let end = words.len().saturating_sub(last).max(first);
-        let differing = words.get(first..end).filter(|words| !words.is_empty());
-        // One capture, or the same twice.
-        let named = differing.map(|words| words.join("-")).or_else(|| words.last().cloned());
-        let stem = named.unwrap_or_default();
-        as_name(stem.split(".json").next().unwrap_or(&stem))
-    };
-    words.iter().map(name).collect()
-}
-
-fn words_of(path: &Path) -> Vec<String> {
-    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let normal = |part: Component<'_>| match part {
-        Component::Normal(part) => Some(part.to_string_lossy().into_owned()),
-        _ => None,
-    };
-    whole.components().filter_map(normal).collect()
-}
-
-/// `text` as the name of a folder that every reader of such datasets takes.
-pub(crate) fn as_name(text: &str) -> String {
-    let letter = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
-    let name: String = text.chars().map(letter).collect();
-    if name.trim_matches('.').is_empty() { "host".to_owned() } else { name }
-}
-
 /// Reads a name of a job or host.
 pub(crate) fn name(text: &str) -> Result<String, String> {
-    match as_name(text) == text {
+    match name_in_dataset(text) == text {
         true => Ok(text.to_owned()),
         false => Err("expected letters, digits, `.`, `_` and `-`".to_owned()),
     }
@@ -254,21 +170,4 @@ fn bar(parts: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("collecting {bar:30} {human_pos} of {human_len} captures");
     let bar = ProgressBar::new(parts);
     style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_are_named_by_what_differs() {
-        let names = |paths: &[&str]| host_names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
-        assert_eq!(names(&["/a/node0/run", "/a/node1/run"]), ["node0", "node1"]);
-        assert_eq!(names(&["/a/x/0/run", "/a/y/1/run"]), ["x-0", "y-1"]);
-        assert_eq!(names(&["/a/r0.pt.trace.json.gz", "/a/r1.pt.trace.json.gz"]), ["r0.pt.trace", "r1.pt.trace"]);
-        assert_eq!(names(&["/a/run"]), ["run"]);
-        assert_eq!(names(&["/a/run", "/a/run"]), ["run", "run"]);
-        assert_eq!(names(&["/a", "/a/b"]), ["a", "b"]);
-        assert_eq!((as_name("n 1/é"), as_name("..")), ("n_1__".to_owned(), "host".to_owned()));
-    }
 }

@@ -9,13 +9,14 @@ mod words;
 
 pub(crate) use arguments::{RecordArguments, WindowArguments};
 
-use super::collect::{add_recording, as_name};
+use super::collect::add_recording;
 use crate::arguments::Globals;
 use crate::ending::Ending;
 use crate::failure::Failure;
 use arguments::DatasetArguments;
 use ridge_record::{RecordError, RecordEvent, record};
 use ridge_report::escape_controls;
+use ridgeline::name_in_dataset;
 use ridgeline::units::Bytes;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,12 +57,14 @@ fn add(dataset: &DatasetArguments, recording: &Path) {
 
 /// What was typed, else what the scheduler calls it.
 fn named(typed: Option<&String>, variable: &str) -> Option<String> {
-    typed.cloned().or_else(|| std::env::var(variable).ok().filter(|name| !name.is_empty()).map(|name| as_name(&name)))
+    typed
+        .cloned()
+        .or_else(|| std::env::var(variable).ok().filter(|name| !name.is_empty()).map(|name| name_in_dataset(&name)))
 }
 
 /// How the system calls this host.
 fn host_name() -> Option<String> {
-    Some(as_name(ridgeline::host_name()?.trim())).filter(|name| !name.is_empty())
+    Some(name_in_dataset(ridgeline::host_name()?.trim())).filter(|name| !name.is_empty())
 }
 
 /// When writing a trace is worth a word, in seconds; after the last, each minute.
