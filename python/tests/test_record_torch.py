@@ -235,4 +235,4 @@ while not pathlib.Path("run/trace/host0.pt.trace.json").exists() and time.monoto
     run = record(TRAIN + wait, {"max_trace_s": 0.1} | options)
     exit_line, trace, lost = run.told().splitlines()
     assert (exit_line, trace) == ("exit 0 signal None", WHOLE)
-    assert lost.endswith("s: capture stopped: it ran for 0.1 s, the limit")
+    assert lost.endswith("s: capture stopped: it ran for 0.1 s, the limit; --max-time allows more")
