@@ -53,10 +53,8 @@ class TraceBudget:
         self._share = most / (1.0 + most)
         self._began = began
         self._spent_s = 0.0
-        # Until a part was written, what is held costs what is known: the event, its place in the file, and packing that.
-        written = costs.bytes_per_event * costs.held_per_written
-        of_event = costs.per_event_s + costs.bytes_per_event * costs.per_packed_byte_s + written * costs.per_held_byte_s
-        self._cost_per_byte = of_event / written
+        # Each byte that is held, until a part was written.
+        self._cost_per_byte = costs.per_held_byte_s + costs.per_written_byte_s / costs.held_per_written
         self._contention = Contention()
         self._windows = 0
         self._ended: float | None = None
@@ -102,8 +100,7 @@ class TraceBudget:
     def written(self, seconds: float, size: int) -> None:
         """A part of `size` bytes was written in `seconds`."""
         costs, contention = self._costs, self._contention.factor()
-        elsewhere = size / costs.bytes_per_event * costs.per_event_s + size * costs.per_packed_byte_s
-        cost = seconds + elsewhere * contention
+        cost = seconds + size * costs.per_written_byte_s * contention
         self._spent_s += cost
         held = size * costs.held_per_written
         if held > (_LEAST_FIRST_GROWTH if costs.first_part < 1.0 else _LEAST_GROWTH):

@@ -42,6 +42,11 @@ class EventCosts:
     #: they work on, so that a second window can follow soon.
     first_part: float = 1.0
 
+    @property
+    def per_written_byte_s(self) -> float:
+        """What each byte of the file costs besides being written: when its event happened, and to pack it."""
+        return self.per_event_s / self.bytes_per_event + self.per_packed_byte_s
+
 
 class Tracer(Protocol):
     """The profiler of one library."""

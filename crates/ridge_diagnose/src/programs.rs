@@ -87,6 +87,13 @@ impl<'a> Program<'a> {
         ran
     }
 
+    /// The instructions of some computations that ran, in their order.
+    pub(crate) fn ran_in(&self, computations: &[ComputationId]) -> Vec<InstructionId> {
+        let inside: FxHashSet<ComputationId> = computations.iter().copied().collect();
+        let ran = self.ran.keys().copied();
+        ran.filter(|id| inside.contains(&self.module.instruction(*id).computation)).collect()
+    }
+
     /// The names of some instructions.
     pub(crate) fn names(&self, ids: &[InstructionId]) -> Vec<&'a str> {
         ids.iter().map(|id| self.module.instruction(*id).name.as_str()).collect()
@@ -112,6 +119,11 @@ impl<'a> Program<'a> {
 /// Whether programs that ran so often take turns; the ends of what is judged cut some of them.
 pub(crate) fn take_turns(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= (one / 100).max(2)
+}
+
+/// Whether an instruction came from one of `files`, by any frame of its stack.
+pub(crate) fn is_from(module: &HloModule, id: InstructionId, files: &[&str]) -> bool {
+    module.source_stack(id).iter().any(|frame| files.iter().any(|file| frame.file.contains(file)))
 }
 
 /// The computations that run as part of `first`, itself included, fusions left out.

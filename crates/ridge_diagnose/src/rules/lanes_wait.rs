@@ -10,7 +10,6 @@ use crate::words::percent;
 use ridge_analysis::{Lines, Need};
 use ridge_hlo::{Flow, HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Unit};
-use rustc_hash::FxHashSet;
 
 pub(crate) static RULE: Rule = Rule {
     id: "lanes-wait",
@@ -42,9 +41,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
     let module = program.module;
     let called = &module.instruction(id).called;
     let lanes = lanes(module, flow, *called.get(1)?).filter(|lanes| *lanes >= LANES)?;
-    let inside: FxHashSet<_> = reached(module, *called.first()?).into_iter().collect();
-    let ran: Vec<InstructionId> =
-        program.ran.keys().copied().filter(|id| inside.contains(&module.instruction(*id).computation)).collect();
+    let ran = program.ran_in(&reached(module, *called.first()?));
     let ns = program.ns_of(&ran);
     let iterations = ran.iter().map(|id| program.events(*id)).max()? as f64;
     let trips = iterations / program.events(id).max(1) as f64;
@@ -79,9 +76,7 @@ fn padded(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
     if root.opcode != "tuple" || !root.operands.iter().enumerate().any(is_kept) {
         return None;
     }
-    let inside: FxHashSet<_> = reached(module, body).into_iter().collect();
-    let ran: Vec<InstructionId> =
-        program.ran.keys().copied().filter(|id| inside.contains(&module.instruction(*id).computation)).collect();
+    let ran = program.ran_in(&reached(module, body));
     let ns = program.ns_of(&ran);
     if case.share(ns) < LEAST {
         return None;

@@ -3,14 +3,13 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Program, of_loops, reached};
+use crate::programs::{Program, is_from, of_loops, reached};
 use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{ElementType, Flow, HloModule, InstructionId};
+use ridge_hlo::{Flow, HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use rustc_hash::FxHashSet;
 
 pub(crate) static RULE: Rule = Rule {
     id: "no-warm-start",
@@ -31,6 +30,8 @@ const MANY: f64 = 20.0;
 const RUNS: u64 = 8;
 /// Loops in loops.
 const DEEPEST: usize = 8;
+/// Files of libraries whose loops go on through time or from draw to draw: their steps are no iterations.
+const STEPPING: [&str; 4] = ["/diffrax/", "/jax/experimental/ode.py", "/numpyro/", "/blackjax/"];
 /// Elements of an unknown: fewer are counters, norms and flags.
 const FEWEST: u64 = 2;
 
@@ -52,14 +53,11 @@ fn solver(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
         return None;
     }
     let inside = reached(module, body);
-    let all = || inside.iter().flat_map(|inside| module.computation(*inside).instruction_ids());
-    if all().any(|id| is_random(module, id)) || is_integration(module, id) {
+    let mut all = inside.iter().flat_map(|inside| module.computation(*inside).instruction_ids());
+    if is_from(module, id, &STEPPING) || !has_unknown(module, flow, id) || all.any(|id| is_random(module, id)) {
         return None;
     }
-    unknown(module, flow, id)?;
-    let of_inside: FxHashSet<_> = inside.iter().copied().collect();
-    let mut ran: Vec<InstructionId> =
-        program.ran.keys().copied().filter(|id| of_inside.contains(&module.instruction(*id).computation)).collect();
+    let mut ran = program.ran_in(&inside);
     let own = module.computation(body).instruction_ids().map(|id| program.events(id)).max().unwrap_or(0);
     let trips = own as f64 / program.events(id) as f64;
     ran.push(id);
@@ -85,26 +83,36 @@ fn solver(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
     Some((ns, finding))
 }
 
-/// An array of the loop's state that begins with one constant everywhere and that an iteration replaces as a whole.
-fn unknown(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<InstructionId> {
-    let around = module.instruction(id);
-    let start = module.instruction(*around.operands.first()?);
-    let root = module.instruction(module.computation(*around.called.first()?).root?);
-    if start.opcode != "tuple" || root.opcode != "tuple" {
-        return None;
-    }
-    start.operands.iter().zip(&root.operands).map(|(first, next)| (flow.content(*first), flow.source(*next))).find_map(|(first, next)| {
-        let (value, next) = (module.instruction(first), module.instruction(made_by(module, flow, next)?));
-        let is_constant = match &*value.opcode {
-            "constant" => true,
-            "broadcast" => value.operands.first().is_some_and(|of| module.instruction(flow.content(*of)).opcode == "constant"),
-            _ => false,
-        };
-        let is_array = value.shape.element_count().is_ok_and(|count| count >= FEWEST)
-            && value.shape.leaves().first().is_some_and(|shape| is_real(shape.element_type));
-        // What is filled element by element is a list of results.
-        let is_list = matches!(&*next.opcode, "dynamic-update-slice" | "scatter" | "get-tuple-element" | "parameter");
-        (is_constant && is_array && !is_list).then_some(first)
+/// Whether the loop's state has an array that begins with one constant everywhere and that an iteration replaces as a whole.
+fn has_unknown(module: &HloModule, flow: &Flow<'_>, around: InstructionId) -> bool {
+    let around = module.instruction(around);
+    let body = around.called.first().map(|body| module.computation(*body));
+    let start = around.operands.first().map(|start| module.instruction(*start));
+    let (Some(start), Some(root)) = (start, body.and_then(|body| body.root)) else { return false };
+    let root = module.instruction(root);
+    let is_guess = |(first, next): (&InstructionId, &InstructionId)| {
+        is_constant_array(module, flow, flow.content(*first)) && is_replaced(module, flow, flow.source(*next))
+    };
+    start.opcode == "tuple" && root.opcode == "tuple" && start.operands.iter().zip(&root.operands).any(is_guess)
+}
+
+fn is_constant_array(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> bool {
+    let value = module.instruction(id);
+    let is_constant = match &*value.opcode {
+        "constant" => true,
+        "broadcast" => value.operands.first().is_some_and(|of| module.instruction(flow.content(*of)).opcode == "constant"),
+        _ => false,
+    };
+    is_constant
+        && value.shape.element_count().is_ok_and(|count| count >= FEWEST)
+        && value.shape.leaves().first().is_some_and(|shape| shape.element_type.is_float())
+}
+
+/// What is filled element by element is a list of results, and what is handed on is no unknown.
+fn is_replaced(module: &HloModule, flow: &Flow<'_>, next: InstructionId) -> bool {
+    made_by(module, flow, next).is_some_and(|next| {
+        let opcode = &*module.instruction(next).opcode;
+        !matches!(opcode, "dynamic-update-slice" | "scatter" | "get-tuple-element" | "parameter")
     })
 }
 
@@ -121,19 +129,11 @@ fn made_by(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<Ins
     None
 }
 
-fn is_real(number: ElementType) -> bool {
-    matches!(number, ElementType::F16 | ElementType::Bf16 | ElementType::F32 | ElementType::F64)
-}
-
 /// Whether an instruction draws random numbers: a loop that draws until it accepts has no guess.
 fn is_random(module: &HloModule, id: InstructionId) -> bool {
     let instruction = module.instruction(id);
-    let is_threefry = || module.op_name_in_fusion(id).contains("threefry") || module.op_name_in_fusion(id).contains("random_bits");
-    matches!(&*instruction.opcode, "rng" | "rng-bit-generator" | "rng-get-and-update-state") || is_threefry()
-}
-
-/// Whether a loop goes on through time, whose steps are no iterations.
-fn is_integration(module: &HloModule, id: InstructionId) -> bool {
-    const STEPPING: [&str; 4] = ["/diffrax/", "/jax/experimental/ode.py", "/numpyro/", "/blackjax/"];
-    module.source_stack(id).iter().any(|frame| STEPPING.iter().any(|file| frame.file.contains(file)))
+    let name = module.op_name_in_fusion(id);
+    matches!(&*instruction.opcode, "rng" | "rng-bit-generator" | "rng-get-and-update-state")
+        || name.contains("threefry")
+        || name.contains("random_bits")
 }

@@ -60,9 +60,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
     if runs < RUNS || counted < FEWEST || counted < end.limit || counted >= end.limit + by {
         return None;
     }
-    let inside: FxHashSet<_> = reached(module, body).into_iter().collect();
-    let mut ran: Vec<InstructionId> =
-        program.ran.keys().copied().filter(|id| inside.contains(&module.instruction(*id).computation)).collect();
+    let mut ran = program.ran_in(&reached(module, body));
     ran.push(id);
     let ns = program.ns_of(&ran);
     if case.share(ns) < LEAST {

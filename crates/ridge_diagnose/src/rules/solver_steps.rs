@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Program, of_loops, reached};
+use crate::programs::{Program, is_from, of_loops, reached};
 use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
@@ -57,9 +57,7 @@ fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId
         return None;
     }
     let inside = reached(module, body);
-    let of_inside: FxHashSet<ComputationId> = inside.iter().copied().collect();
-    let mut ran: Vec<InstructionId> =
-        program.ran.keys().copied().filter(|id| of_inside.contains(&module.instruction(*id).computation)).collect();
+    let mut ran = program.ran_in(&inside);
     let own = module.computation(body).instruction_ids().map(|id| program.events(id)).max().unwrap_or(0);
     let iterations = ran.iter().map(|id| program.events(*id)).max()?.max(own);
     let trips = iterations as f64 / program.events(id).max(1) as f64;
@@ -105,10 +103,6 @@ fn all_instructions(module: &HloModule, computations: &[ComputationId]) -> Vec<I
         }
     }
     found
-}
-
-fn is_from(module: &HloModule, id: InstructionId, files: &[&str]) -> bool {
-    module.source_stack(id).iter().any(|frame| files.iter().any(|file| frame.file.contains(file)))
 }
 
 /// Whether an instruction is part of solving equations for a step.
