@@ -7,7 +7,7 @@ import functools
 import inspect
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -16,6 +16,9 @@ _LONGEST_FILE = 400_000
 
 #: The types of arrays and of compiled functions of JAX, by name: its packages need not be imported here.
 ARRAYS, COMPILED = ("ArrayImpl", "PRNGKeyArray"), "PjitFunction"
+
+#: The same with NumPy's.
+ALL_ARRAYS = (*ARRAYS, "ndarray")
 
 #: Where a module of PyTorch has what its attributes name.
 _KEPT = ("_parameters", "_buffers", "_modules")
@@ -53,6 +56,25 @@ def variables_of(frame: FrameType) -> dict[str, Any] | None:
     else:
         kept.clear()
     return found
+
+
+class SeenFrame:
+    """A frame of the program as one look found it. Its variables are read once, for all who ask."""
+
+    def __init__(self, frame: FrameType) -> None:
+        """Nothing is read before somebody asks."""
+        self.code = frame.f_code
+        self._frame = frame
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """The variables of its module."""
+        return self._frame.f_globals
+
+    @functools.cached_property
+    def names(self) -> dict[str, Any] | None:
+        """Its own variables; None where they can't be read, or where a debugger may write the copies back that are made here."""
+        return None if self._frame.f_trace is not None else variables_of(self._frame)
 
 
 @functools.cache
@@ -128,18 +150,29 @@ def callee_of(path: tuple[str, ...], names: dict[str, Any], others: dict[str, An
     return called, is_bound and path[-1] not in getattr(owner, "__dict__", {})
 
 
-def arrays_of(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The arrays of an argument by their paths, as JAX names them; None for what is no array."""
-    if type(value).__name__ in ARRAYS:
+def arrays_of(value: Any, path: str, kinds: tuple[str, ...] = ARRAYS) -> Iterator[tuple[str, Any]]:
+    """The arrays of an argument by their paths, as JAX names them; None for what is no array of these `kinds`."""
+    inner: Iterable[tuple[str, Any]]
+    if type(value).__name__ in kinds:
         yield path, value
-    elif type(value) is dict:
-        for key, inner in list(value.items()):
-            yield from arrays_of(inner, f"{path}[{key!r}]")
+        return
+    if type(value) is dict:
+        inner = [(f"{path}[{key!r}]", one) for key, one in list(value.items())]
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        for name, inner in zip(value._fields, tuple(value), strict=False):
-            yield from arrays_of(inner, f"{path}.{name}")
+        inner = [(f"{path}.{name}", one) for name, one in zip(value._fields, tuple(value), strict=False)]
     elif type(value) in (list, tuple):
-        for at, inner in enumerate(list(value)):
-            yield from arrays_of(inner, f"{path}[{at}]")
+        inner = [(f"{path}[{at}]", one) for at, one in enumerate(list(value))]
+    elif _is_record(value):
+        own = dict(value.__dict__)
+        inner = [(f"{path}.{name}", own[name]) for name in type(value).__dataclass_fields__ if name in own]
     else:
         yield path, None
+        return
+    for name, one in inner:
+        yield from arrays_of(one, name, kinds)
+
+
+def _is_record(value: Any) -> bool:
+    """Whether it is a data class, as Flax's and Equinox's trees are, with its members where Python keeps them."""
+    kind = type(value)
+    return isinstance(kind.__dict__.get("__dataclass_fields__"), dict) and type(getattr(value, "__dict__", None)) is dict

@@ -25,6 +25,8 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from .own_files import DEEPEST, INSTALLED, OwnFiles, path_of
+from .padding import PaddedArguments
+from .program_text import SeenFrame
 from .steady import SteadyArguments
 from .zeros import ZeroMatrices
 
@@ -77,7 +79,7 @@ class Sampler:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._began = False
-        self._steady, self._zeros = SteadyArguments(), ZeroMatrices()
+        self._steady, self._zeros, self._padded = SteadyArguments(), ZeroMatrices(), PaddedArguments()
         #: What else is known of the program, told with every line.
         self.told: Callable[[], dict[str, Any]] = dict
 
@@ -150,9 +152,10 @@ class Sampler:
         for ident, frames in stacks:
             if ident != own:
                 self._keep(ident, now, frames)
-                own_frames = list(islice(filter(self._own.has, frames), _MOST_FRAMES))
-                self._steady.look(own_frames)
-                self._zeros.look(own_frames)
+                seen = [SeenFrame(frame) for frame in islice(filter(self._own.has, frames), _MOST_FRAMES)]
+                self._steady.look(seen)
+                self._zeros.look(seen)
+                self._padded.look(seen)
 
     def _keep(self, ident: int, now: int, frames: list[FrameType]) -> None:
         stack, thread = self._stack(frames), self._threads.get(ident)
@@ -215,6 +218,8 @@ class Sampler:
             told = told | {"steady": steady}
         if zeros := self._zeros.told():
             told = told | {"zeros": zeros}
+        if padding := self._padded.told():
+            told = {"padding": padding} | told
         if told:
             chunk["watched"] = told
         with open(self._file, "a", encoding="utf-8") as file:

@@ -13,10 +13,10 @@ import sys
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
-from .program_text import COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of, variables_of
+from .program_text import COMPILED, SeenFrame, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
 
 #: Calls of one function of the program that are followed, and arrays of one argument.
 _MOST_SITES, _MOST_LEAVES = 64, 256
@@ -71,20 +71,18 @@ class SteadyArguments:
         self._sites: dict[int, list[_Site]] = {}
         self._functions: dict[str, _Function] = {}
 
-    def look(self, frames: Iterable[FrameType]) -> None:
+    def look(self, frames: Iterable[SeenFrame]) -> None:
         """One look at the program's own frames."""
         if "jaxlib" not in sys.modules:
             return
         for frame in frames:
-            code = frame.f_code
+            code = frame.code
             sites = self._sites.get(id(code))
             if sites is None:
                 sites = self._sites[id(code)] = self._read(code)
-            # A debugger may write the copies of local variables back that are made here.
-            names = variables_of(frame) if sites and frame.f_trace is None else None
-            if names is not None:
+            if sites and frame.names is not None:
                 for site in sites:
-                    self._look_at(site, names, frame.f_globals)
+                    self._look_at(site, frame.names, frame.others)
 
     def told(self) -> list[dict[str, Any]]:
         """The arguments that were the same arrays in all looks, by function."""

@@ -12,11 +12,12 @@ import weakref
 from collections.abc import Iterable, Iterator
 from ctypes import string_at
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
+from .array_memory import address_of
 from .own_files import path_of
-from .program_text import ARRAYS, COMPILED, arrays_of, callee_of, dotted, own_nodes, text_of, value_of, variables_of
+from .program_text import ARRAYS, COMPILED, SeenFrame, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
 
 #: Numbers that a matrix must have, in its last two extents each and in all: products with smaller ones are cheap.
 _LEAST_EXTENT, _LEAST_NUMBERS = 64, 1 << 16
@@ -86,20 +87,17 @@ class ZeroMatrices:
         self._found: dict[tuple[Any, ...], _Found] = {}
         self._read = 0
 
-    def look(self, frames: Iterable[FrameType]) -> None:
+    def look(self, frames: Iterable[SeenFrame]) -> None:
         """One look at the program's own frames."""
         if self._read >= _MOST_READ:
             return
         for frame in frames:
-            code = self._code(frame.f_code)
-            if not code.places or code.looks >= _MOST_LOOKS or frame.f_trace is not None:
-                continue
-            names = variables_of(frame)
-            if names is None:
+            code = self._code(frame.code)
+            if not code.places or code.looks >= _MOST_LOOKS or frame.names is None:
                 continue
             code.looks += 1
             for place in code.places:
-                self._look_at(place, names, frame.f_globals)
+                self._look_at(place, frame.names, frame.others)
 
     def told(self) -> list[dict[str, Any]]:
         """The matrices that were mostly zeros whenever they were looked at; one that is empty may be filled later."""
@@ -224,11 +222,7 @@ def _rows(array: Any, extents: tuple[int, ...]) -> list[list[int]] | None:
             return None
         address, size = array.data_ptr(), array.element_size()
     else:
-        if array.is_deleted() or not array.is_ready() or array.dtype.kind not in "fV" or len(array.devices()) != 1:
-            return None
-        if next(iter(array.devices())).platform != "cpu":
-            return None
-        address, size = array.unsafe_buffer_pointer(), array.dtype.itemsize
+        address, size = address_of(array, "fV"), array.dtype.itemsize
     form = _FORMS.get(size)
     if form is None or not address:
         return None

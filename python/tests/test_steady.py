@@ -78,7 +78,7 @@ def test_arrays_that_stay_are_told_and_others_are_not(steady: SteadyArguments) -
         params["b"] = ArrayImpl()
         state = State(weights, ArrayImpl())
         x = step(x, kernel, params, state=state)
-        steady.look([sys._getframe()])
+        steady.look([program_text.SeenFrame(sys._getframe())])
     assert told(steady) == {"step": ["kernel", "params['w']", "state.weights"]}
 
 
@@ -87,7 +87,7 @@ def test_another_call_of_the_function_counts_too(steady: SteadyArguments) -> Non
     for _ in range(20):
         x = step(x, kernel)
         y = step(x, other)
-        steady.look([sys._getframe()])
+        steady.look([program_text.SeenFrame(sys._getframe())])
     assert y is not None
     assert told(steady) == {}
 
@@ -96,7 +96,7 @@ def test_what_is_computed_at_the_call_is_not_known(steady: SteadyArguments) -> N
     x, kernel = ArrayImpl(), [ArrayImpl()]
     for _ in range(20):
         x = step(x, kernel[0])
-        steady.look([sys._getframe()])
+        steady.look([program_text.SeenFrame(sys._getframe())])
     assert told(steady) == {}
 
 
@@ -104,7 +104,7 @@ def test_lists_of_arguments_are_not_followed(steady: SteadyArguments) -> None:
     both = (ArrayImpl(), ArrayImpl())
     for _ in range(20):
         unpacked(*both)
-        steady.look([sys._getframe()])
+        steady.look([program_text.SeenFrame(sys._getframe())])
     assert told(steady) == {}
 
 
@@ -112,7 +112,7 @@ def test_methods_have_their_object_first(steady: SteadyArguments) -> None:
     solver, x = Solver(), ArrayImpl()
     for _ in range(20):
         x = solver.advance(x, solver.kernel)
-        steady.look([sys._getframe()])
+        steady.look([program_text.SeenFrame(sys._getframe())])
     assert told(steady) == {"advance": ["kernel"]}
 
 
@@ -120,7 +120,7 @@ def test_nothing_is_told_while_no_argument_changes(steady: SteadyArguments) -> N
     x, kernel = ArrayImpl(), ArrayImpl()
     y = [step(x, kernel) for _ in range(20)]
     for _ in range(20):
-        steady.look([sys._getframe()])
+        steady.look([program_text.SeenFrame(sys._getframe())])
     assert y and told(steady) == {}
 
 
@@ -128,5 +128,5 @@ def test_few_looks_tell_nothing(steady: SteadyArguments) -> None:
     x, kernel = ArrayImpl(), ArrayImpl()
     for _ in range(7):
         x = step(x, kernel)
-        steady.look([sys._getframe()])
+        steady.look([program_text.SeenFrame(sys._getframe())])
     assert told(steady) == {}

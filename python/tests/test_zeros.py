@@ -39,7 +39,7 @@ def test_arguments_and_what_a_compiled_function_knows_besides() -> None:
     zeros = ZeroMatrices()
     for _ in range(3):
         x = step(x, picks, graph["weights"])
-        zeros.look([sys._getframe()])
+        zeros.look([program_text.SeenFrame(sys._getframe())])
     assert told(zeros) == [
         ("step", "ring", [SIZE, SIZE], round(1 - 2 / SIZE, 5), 2),
         ("test_arguments_and_what_a_compiled_function_knows_besides", "picks", [SIZE, SIZE], round(1 - 1 / SIZE, 5), 1),
@@ -63,7 +63,7 @@ def test_buffers_of_modules_and_transposes_are_found_and_full_matrices_are_not_t
     zeros = ZeroMatrices()
     layer = Layer()
     for _ in range(3):
-        layer(torch.ones(SIZE, SIZE), lambda frame: zeros.look([frame]))
+        layer(torch.ones(SIZE, SIZE), lambda frame: zeros.look([program_text.SeenFrame(frame)]))
     assert told(zeros) == [("forward", "self.adjacency", [SIZE, SIZE], round(1 - 1 / SIZE, 5), 1)]
 
 
@@ -80,7 +80,7 @@ def test_what_a_state_begins_with_is_not_told() -> None:
     for _ in range(6):
         momentum = jax.block_until_ready(step(momentum, gradient))
         step(empty, gradient)
-        zeros.look([sys._getframe()])
+        zeros.look([program_text.SeenFrame(sys._getframe())])
     assert told(zeros) == []
 
 
@@ -90,7 +90,7 @@ def test_small_matrices_and_others_are_left_alone(made: str) -> None:
     matrix: Any = eval(made, {"jnp": jax.numpy})  # noqa: S307
 
     def multiplies(*, really: bool) -> None:
-        zeros.look([sys._getframe()])
+        zeros.look([program_text.SeenFrame(sys._getframe())])
         if really:
             matrix @ matrix
 

@@ -65,7 +65,7 @@ pub struct Stretch(pub i64, pub i64, pub u32, pub u32);
 pub struct Watched {
     /// Modules that were given the same input again, with the same weights.
     pub repeated: Vec<RepeatedCalls>,
-    /// Padding in the indices of an embedding: of the one with most.
+    /// Padding in the indices of an embedding, or in the arguments of a compiled function: of the one with most.
     pub padding: Option<Padding>,
     /// Gradients that were computed and that no optimizer has.
     pub unread_gradients: Option<UnreadGradients>,
@@ -163,6 +163,10 @@ pub struct Padding {
     pub looks: u64,
     /// The place in the program's own files.
     pub frame: Option<SampledFrame>,
+    /// The compiled function of JAX that is given the batches; empty for PyTorch.
+    pub function: String,
+    /// The padded extent of its arguments; 0 for PyTorch.
+    pub extent: i64,
 }
 
 /// Gradients after one step of an optimizer that belong to no optimizer.

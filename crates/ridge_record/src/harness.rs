@@ -14,6 +14,7 @@ const PACKAGE: &str = "_ridgeline_harness";
 const FILES: &[PackageFile] = package_files![
     "__init__.py",
     "annotations.py",
+    "array_memory.py",
     "attach.py",
     "backends.py",
     "budget.py",
@@ -52,6 +53,7 @@ const FILES: &[PackageFile] = package_files![
     "modules.py",
     "own_files.py",
     "own_traces.py",
+    "padding.py",
     "processors.py",
     "profiler.py",
     "program_text.py",

@@ -63,7 +63,7 @@ pub struct Watched {
     pub process: u32,
     /// Modules that were given the same input again, with the same weights, outside of training.
     pub repeated: Vec<RepeatedCalls>,
-    /// Padding in the indices of an embedding.
+    /// Padding in the indices of an embedding, or in the arguments of a compiled function.
     pub padding: Option<Padding>,
     /// Gradients that were computed and that no optimizer has.
     pub unread_gradients: Option<UnreadGradients>,
@@ -145,7 +145,7 @@ pub struct RepeatedCalls {
 }
 
 /// Padding, as means over looks at batches.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Padding {
     /// The part of all indices that is padding, 0 to 1.
     pub share: f64,
@@ -155,6 +155,10 @@ pub struct Padding {
     pub looks: u64,
     /// The place in the program's own files.
     pub place: Option<PythonPlace>,
+    /// The compiled function of JAX that is given the batches; empty for PyTorch.
+    pub function: String,
+    /// The padded extent of its arguments; 0 for PyTorch.
+    pub extent: i64,
 }
 
 /// Gradients after one step of an optimizer that belong to no optimizer.

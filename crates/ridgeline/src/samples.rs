@@ -121,6 +121,8 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         share: padding.share.clamp(0.0, 1.0),
         beyond_longest: padding.beyond_longest.clamp(0.0, 1.0),
         looks: padding.looks,
+        function: padding.function.clone(),
+        extent: padding.extent,
         place: padding.frame.as_ref().map(&mut place),
     });
     let unread_gradients = said.unread_gradients.as_ref().map(|gradients| UnreadGradients {

@@ -94,7 +94,7 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
 }
 
 /// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
-/// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE`, `watched: unread NUMBERS OF ARRAYS NAME`,
+/// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE` and of JAX ` FUNCTION EXTENT`, `watched: unread NUMBERS OF ARRAYS NAME`,
 /// `watched: workers WORKERS PASSES`, `watched: zeros NAME ROWSxCOLUMNS SHARE FILE:LINE MOST_IN_ROW`.
 fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
     let parts: Vec<&str> = line.split(' ').collect();
@@ -115,7 +115,10 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
         }),
         "padding" => {
             let (share, beyond_longest, looks) = (number(1), number(2), number(3) as u64);
-            watched.padding = Some(ridge_trace::Padding { share, beyond_longest, looks, place: place() });
+            let function = parts.get(5).map_or_else(String::new, |name| (*name).to_owned());
+            let extent = parts.get(6).map_or(0, |extent| extent.parse().expect("an extent"));
+            let place = place();
+            watched.padding = Some(ridge_trace::Padding { share, beyond_longest, looks, place, function, extent });
         }
         "cleared" => watched.cleared_gradients.push(ridge_trace::ClearedGradients {
             optimizer: parts[1].to_owned(),
