@@ -32,6 +32,8 @@ pub struct Published {
     pub note: Option<String>,
     /// Why it doesn't count, if the published number turned out to be of something else.
     pub left_out: Option<String>,
+    /// Whether the author of the description remembered the number roughly, without looking it up.
+    pub is_remembered: bool,
 }
 
 /// What a source says of a kernel.
@@ -116,6 +118,8 @@ struct Paper {
     paper: String,
     title: String,
     source: String,
+    #[serde(default)]
+    remembered: bool,
     kernel: Vec<Kernel>,
 }
 
@@ -214,6 +218,7 @@ impl Kernel {
             rivals: self.rivals.iter().map(|rival| (rival.name.clone(), rival.seconds)).collect(),
             note: self.note.clone(),
             left_out: self.left_out.clone(),
+            is_remembered: paper.remembered,
         }
     }
 
