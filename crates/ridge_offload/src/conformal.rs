@@ -7,7 +7,7 @@
 //! of the class: there the scores of all classes are taken.
 
 use crate::predict::{Interval, predict};
-use crate::published::{Published, published};
+use crate::published::{Number, Published, published};
 use crate::{Class, Constants, Draw};
 use std::sync::LazyLock;
 
@@ -41,17 +41,18 @@ impl Widening {
 #[derive(Debug, Clone)]
 pub(crate) struct Score {
     pub(crate) kernel: &'static Published,
+    pub(crate) number: &'static Number,
     pub(crate) predicted: Interval,
 }
 
 impl Score {
     /// ln of how far below the interval the truth lies; negative inside.
     fn below(&self) -> f64 {
-        (self.predicted.p10 / self.kernel.seconds).ln()
+        (self.predicted.p10 / self.number.seconds).ln()
     }
 
     fn above(&self) -> f64 {
-        (self.kernel.seconds / self.predicted.p90).ln()
+        (self.number.seconds / self.predicted.p90).ln()
     }
 }
 
@@ -59,6 +60,16 @@ impl Score {
 #[derive(Debug, Clone)]
 pub struct Calibration {
     scores: Vec<Score>,
+}
+
+/// What the model alone says of `kernel`, seconds. Published times are those of kernels: data is on the board.
+fn resident(kernel: &Published, draws: &[Draw], constants: &Constants) -> Option<Interval> {
+    Some(predict(&kernel.workload, kernel.board, draws, 1.0, constants)?.resident_s)
+}
+
+/// The same with the constants of this version.
+pub(crate) fn predicted(kernel: &Published) -> Option<Interval> {
+    resident(kernel, &Draw::many(crate::constants(), crate::predict::DRAWS), crate::constants())
 }
 
 static CALIBRATION: LazyLock<Calibration> = LazyLock::new(|| {
@@ -73,9 +84,8 @@ impl Calibration {
 
     fn new(kernels: &'static [Published], draws: &[Draw], constants: &Constants) -> Calibration {
         let score = |kernel: &'static Published| {
-            let found = predict(&kernel.workload, kernel.board, draws, 1.0, constants)?;
-            // Published times are those of kernels: data is on the board.
-            Some(Score { kernel, predicted: found.resident_s })
+            let predicted = resident(kernel, draws, constants)?;
+            Some(Score { kernel, number: kernel.number.as_ref()?, predicted })
         };
         Calibration { scores: kernels.iter().filter_map(score).collect() }
     }

@@ -15,6 +15,7 @@
 mod answer;
 mod baseline;
 mod basis;
+mod blind;
 mod board;
 mod bounds;
 mod bundle;
