@@ -180,7 +180,8 @@ class Sampler:
                 own.append((id(frame.f_code), frame.f_lasti))
             elif not own:
                 deepest = deepest or frame.f_code
-                entry = frame.f_code
+                # What JAX puts around functions tells nothing.
+                entry = entry if entry is not None and frame.f_code.co_filename.endswith(_WRAPPERS) else frame.f_code
         if not own or (deepest and self._own.is_harness(deepest)):
             return None
         key = (*own, id(entry), id(deepest))
@@ -225,6 +226,9 @@ class Sampler:
         with open(self._file, "a", encoding="utf-8") as file:
             file.write(json.dumps(chunk, separators=(",", ":")) + "\n")
 
+
+#: Files of what libraries put around the functions that they offer.
+_WRAPPERS = ("jax/_src/traceback_util.py", "contextlib.py")
 
 _BACK = ("f_back",) * (DEEPEST - 1)
 

@@ -300,6 +300,11 @@ fn judge(
 const WITHOUT_CAUSE: [&str; 5] =
     ["unexplained-work", "kernel-hotspot", "hot-line", "serial-while-small-body", "tiny-operations"];
 
+/// Rules that inform of what the capture doesn't show to be avoidable.
+const UNSURE: [&str; 2] = ["factorized-again", "lanes-wait"];
+/// What of their time counts against others.
+const UNSURE_PART: f64 = 0.8;
+
 /// What ranks a finding before it is replayed: errors, then what it holds, nanoseconds per step or capture. Some hold time beside the
 /// judged time, so shares are of different wholes.
 fn rank(case: &Case<'_>, finding: &Finding) -> f64 {
@@ -310,6 +315,10 @@ fn rank(case: &Case<'_>, finding: &Finding) -> f64 {
             // A line whose structure is known holds what has it.
             Some(_) if finding.rule == "hot-line" && finding.share > 0.0 => 0.0,
             Some(place) => place as f64 - WITHOUT_CAUSE.len() as f64,
+            // What may be as it has to be comes after a part with a known alternative that holds about as much.
+            None if finding.is_information && UNSURE.contains(&finding.rule) => {
+                UNSURE_PART * finding.share * whole_ns(case, finding)
+            }
             None => finding.share * whole_ns(case, finding),
         }
 }

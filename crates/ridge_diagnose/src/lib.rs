@@ -29,6 +29,7 @@ mod known;
 mod launched;
 mod lengths;
 mod libraries;
+mod library;
 mod log;
 mod losses;
 mod operator_calls;

@@ -53,6 +53,7 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         let work = site.cost(*id).and_then(Work::of)?;
         better = better.plus(if is_number { Work::default() } else { work.times(site.program.events(*id) as f64) });
     }
+    better.bytes = (better.bytes - kept(site, id, iterations * (1.0 - 1.0 / of_loop))).max(0.0);
     let at = old.iter().copied().filter(|id| site.elements(*id) > 1.0).max_by_key(|id| site.program.ns(*id))?;
     // The line that asks for the loop is the one to change.
     let at = if site.place(id).is_some() { id } else { at };
@@ -67,6 +68,14 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         better,
         slack: Slack::Little,
     })
+}
+
+/// Bytes that a batch reads once where each of `iterations` reads them again: matrices that products have in common.
+fn kept(site: &Site<'_, '_>, around: InstructionId, iterations: f64) -> f64 {
+    let inside = site.products().into_iter().filter(|product| site.flow.loop_around(product.at) == Some(around));
+    let shared =
+        inside.flat_map(|product| [product.lhs, product.rhs]).filter(|id| site.flow.is_unchanged_in(*id, around));
+    shared.map(|id| site.bytes(id)).sum::<f64>() * iterations
 }
 
 /// Whether an iteration of the loop reads nothing that another wrote: its state counts, stays as it is, is a sum to which each

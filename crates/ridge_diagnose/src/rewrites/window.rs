@@ -1,4 +1,5 @@
-//! Running sums and maxima taken as one window over all elements, which adds every element again for each of them.
+//! Sums and maxima over windows that share most of their elements, each added up anew: over all elements so far, or over wide
+//! windows around each element.
 
 use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
@@ -6,12 +7,45 @@ use ridge_hlo::InstructionId;
 
 /// Elements below which a window is as good.
 const FEWEST: i64 = 32;
+/// The same of a window that moves along.
+const FEWEST_IN_WINDOW: i64 = 16;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
-    site.module.instruction_ids().filter_map(|id| rewrite(site, id)).collect()
+    let all = || site.module.instruction_ids();
+    let running = all().filter_map(|id| running(site, id));
+    running.chain(all().filter_map(|id| moving(site, id))).collect()
 }
 
-fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+/// A wide window around each element, far wider than its step.
+fn moving(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+    let instruction = site.instruction(id);
+    if instruction.opcode != "reduce-window" {
+        return None;
+    }
+    let operand = site.instruction(*instruction.operands.first()?);
+    let windows = &instruction.attributes().window.as_ref()?.dimensions;
+    let whole = windows.iter().zip(&operand.shape.dimensions).any(|(one, extent)| one.size >= *extent && *extent > 1);
+    let wide: Vec<i64> =
+        windows.iter().filter(|one| one.size >= 4 * one.stride && one.size > 1).map(|one| one.size).collect();
+    let elements: i64 = windows.iter().map(|one| one.size.max(1)).fold(1, i64::saturating_mul);
+    let carrier = site.ran(id).filter(|_| !whole && !wide.is_empty() && elements >= FEWEST_IN_WINDOW)?;
+    // For each extent, a pass of running sums and one of differences; of maxima, as many passes as the window has doublings.
+    let passes: f64 = wide.iter().map(|size| (*size as f64).log2().ceil() + 1.0).sum();
+    let all = site.elements(*instruction.operands.first()?);
+    let better = Work { plain: passes * all, bytes: 4.0 * wide.len() as f64 * all * site.width(id), ..Work::default() };
+    Some(Rewrite {
+        does: "goes to sums or maxima over wide windows around each element (`reduce_window`)",
+        instead: "differences of running sums (`cumsum`), or one pass along each axis",
+        why: "each window adds up all of its elements anew, although it shares most of them with the next one",
+        help: "for a moving sum or mean, subtract running sums: `c = jnp.cumsum(x)`, then `c[w:] - c[:-w]`, along one axis after the other; for a maximum, or if digits matter, use one window along each axis: `(w, 1)`, then `(1, w)`",
+        at: id,
+        old: vec![carrier],
+        better: better.times(site.events(id)),
+        slack: Slack::Little,
+    })
+}
+
+fn running(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let instruction = site.instruction(id);
     if instruction.opcode != "reduce-window" {
         return None;

@@ -5,6 +5,7 @@ use crate::case::{Case, Framework, IdleTime};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::pauses::{is_by_host, is_own_code, short_part};
+use super::library_part::most_of_host;
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
 use crate::words::{function_name, list, percent};
@@ -61,6 +62,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, part(idle))).collect();
     let seen = case.seen_in(&claim);
     let crowded = names.iter().take(NAMED).find_map(|name| crowded(case, name));
+    let library = most_of_host(case);
     let message = match &crowded {
         Some(crowded) => format!(
             "the device waits {} of the time for the host, mostly to launch `{}` with {} arguments, most of them tiny arrays",
@@ -68,14 +70,19 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             crowded.function,
             crowded.arrays
         ),
-        None => format!("the device waits {} of the time for the host to launch its next work", percent(share)),
+        None => {
+            let part = library.and_then(|part| part.does.strip_prefix("is host time "));
+            let part = part.map(|part| format!(", mostly {part}")).unwrap_or_default();
+            format!("the device waits {} of the time for the host to launch its next work{part}", percent(share))
+        }
     };
-    let (why, help) = match crowded {
-        Some(_) => (
+    let (why, help) = match (crowded, library) {
+        (Some(_), _) => (
             "each array passed to or returned from a compiled function costs the host a few microseconds per call",
             "stack arrays of the same shape once, and use `jax.vmap` or the new axis instead of a loop over them",
         ),
-        None => (
+        (None, Some(part)) => (part.why, part.help),
+        (None, None) => (
             "Python or the framework launches each piece of work separately, and the launch takes longer than the work",
             advice(case.framework()),
         ),

@@ -3,7 +3,8 @@
 use crate::case::Case;
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
-use crate::libraries::{PARTS, Part, Pass, Sign};
+use crate::libraries::PARTS;
+use crate::library::{Part, Pass, Sign};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{distinct, list, percent};
 use ridge_analysis::{Lines, Looks, Need, PythonLooks};
@@ -45,20 +46,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(found.chain(of_host(case)).collect())
 }
 
+/// The part that the host was in most of its time.
+pub(crate) fn most_of_host(case: &Case<'_>) -> Option<&'static Part> {
+    let whole: u64 = case.analysis.get::<PythonLooks>().all().values().sum();
+    let most = |(part, looks): (usize, Looks)| Some((PARTS.get(part)?, looks.values().sum::<u64>()));
+    let (part, held) = looks_at_host(case).into_iter().filter_map(most).max_by_key(|(_, held)| *held)?;
+    (held >= FEWEST && held * 2 > whole).then_some(part)
+}
+
 /// Parts that the host was in, by looks at its Python.
 fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let (trace, all) = (case.trace(), case.analysis.get::<PythonLooks>().all());
-    let whole: u64 = all.values().sum();
-    let mut parts: BTreeMap<usize, Looks> = BTreeMap::new();
-    for (row, count) in all {
-        let Some(stack) = trace.python.stacks.get(*row as usize) else { continue };
-        let functions = [trace.strings.get(stack.calls), trace.strings.get(stack.innermost)];
-        let is_in = |sign: &Sign| matches!(sign, Sign::Host(path) if functions.iter().any(|function| function.starts_with(path)));
-        if let Some(part) = PARTS.iter().position(|part| part.signs.iter().any(is_in)) {
-            parts.entry(part).or_default().insert(*row, *count);
-        }
-    }
-    parts.into_iter().filter_map(move |(part, looks)| {
+    let whole: u64 = case.analysis.get::<PythonLooks>().all().values().sum();
+    looks_at_host(case).into_iter().filter_map(move |(part, looks)| {
         let (part, held) = (PARTS.get(part)?, looks.values().sum::<u64>());
         let share = held as f64 / whole.max(1) as f64;
         if held < FEWEST || share < LEAST_OF_HOST {
@@ -73,6 +72,21 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
             .claims(claim);
         Some(finding.fact(format!("see {}", part.source)))
     })
+}
+
+/// The looks at each part that the host was in.
+fn looks_at_host(case: &Case<'_>) -> BTreeMap<usize, Looks> {
+    let (trace, all) = (case.trace(), case.analysis.get::<PythonLooks>().all());
+    let mut parts: BTreeMap<usize, Looks> = BTreeMap::new();
+    for (row, count) in all {
+        let Some(stack) = trace.python.stacks.get(*row as usize) else { continue };
+        let functions = [trace.strings.get(stack.calls), trace.strings.get(stack.innermost)];
+        let is_in = |sign: &Sign| matches!(sign, Sign::Host(path) if functions.iter().any(|function| function.starts_with(path)));
+        if let Some(part) = PARTS.iter().position(|part| part.signs.iter().any(is_in)) {
+            parts.entry(part).or_default().insert(*row, *count);
+        }
+    }
+    parts
 }
 
 fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding> {
@@ -113,26 +127,33 @@ fn most_of(case: &Case<'_>, works: &Works<'_>) -> Option<Place> {
     lines.into_iter().max_by_key(|(place, ns)| (*ns, Reverse(place.clone()))).map(|(place, _)| place)
 }
 
-/// The part that an operation is of: by the innermost frame that is of one, else by the functions that JAX compiles by themselves.
+/// The part that an operation is of: by what is around it, else by the innermost frame that is of one, else by the functions that JAX
+/// compiles by themselves.
 fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
     let name = case.analysis.instruction(op).map_or("", |(module, id)| module.op_name_in_fusion(id));
     let is_backward = name.contains("transpose(");
-    let position = |is_sign: &dyn Fn(&Part, &Sign) -> bool| {
-        PARTS.iter().position(|part| part.signs.iter().any(|sign| is_sign(part, sign)))
+    let position = |is_sign: &dyn Fn(&Sign) -> bool| {
+        PARTS.iter().position(|part| (part.pass == Pass::Any || is_backward) && part.signs.iter().any(is_sign))
     };
     let stack = case.analysis.lines().of(op).map_or(&[][..], |lines| &lines.stack);
-    let by_frame = stack.iter().find_map(|line| {
-        let (_, file) = line.file.rsplit_once("-packages/")?;
-        let is_frame = |part: &Part, sign: &Sign| match sign {
-            Sign::Frame(path, function) => {
-                let counts = part.pass == Pass::Any || is_backward;
-                counts && file.starts_with(path) && line.function.starts_with(function)
-            }
-            Sign::Function(_) | Sign::Host(_) => false,
-        };
-        position(&is_frame)
-    });
-    by_frame.or_else(|| position(&|_, sign| matches!(sign, Sign::Function(function) if calls(name, function))))
+    let is_at = |file: &str, called: &str, path: &str, function: &str| file.starts_with(path) && called.starts_with(function);
+    let installed = || stack.iter().filter_map(|line| Some((line.file.rsplit_once("-packages/")?.1, line.function.as_str())));
+    let around = || {
+        installed().find_map(|(file, called)| {
+            position(&|sign| matches!(sign, Sign::Around(path, function) if is_at(file, called, path, function)))
+        })
+    };
+    let innermost = || {
+        installed().find_map(|(file, called)| {
+            position(&|sign| matches!(sign, Sign::Frame(path, function) if is_at(file, called, path, function)))
+        })
+    };
+    // A function of the program's own may have the same name.
+    let is_own = |name: &str| stack.iter().any(|line| !line.file.contains("-packages/") && line.function.rsplit('.').next() == Some(name));
+    let by_function = || {
+        position(&|sign| matches!(sign, Sign::Function(function) if calls(name, function) && !is_own(function)))
+    };
+    around().or_else(innermost).or_else(by_function)
 }
 
 /// Whether `function` is among the compiled functions in `op_name`, under whatever transformations.

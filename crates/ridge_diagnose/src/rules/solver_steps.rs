@@ -1,4 +1,4 @@
-//! An adaptive solver of differential equations takes very many small steps by an explicit method.
+//! A solver of differential equations takes very many small steps: of its own choice by an explicit method, or of a constant size.
 
 use crate::case::Case;
 use crate::finding::Finding;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "solver-steps",
     group: Group::Structure,
-    summary: "Explicit adaptive ODE solver with very many steps",
+    summary: "ODE solver with very many steps",
     document: include_str!("solver_steps.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],
@@ -31,6 +31,8 @@ const MANY: f64 = 200.0;
 const STEPPING: [&str; 2] = ["/diffrax/_integrate.py", "/jax/experimental/ode.py"];
 /// Files of those that choose the size of a step by its error.
 const CHOOSING: [&str; 3] = ["/diffrax/_step_size_controller/pid.py", "/diffrax/_step_size_controller/adaptive.py", "/jax/experimental/ode.py"];
+/// Files of those that draw noise for each step, which has a size of its own.
+const NOISE: [&str; 1] = ["/diffrax/_brownian/"];
 /// Files and calls without which no implicit step is solved.
 const SOLVING: [&str; 4] = ["/diffrax/_root_finder/", "/optimistix/_root_find", "/lineax/_solver/", "/lineax/_solve.py"];
 
@@ -67,25 +69,30 @@ fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId
         return None;
     }
     let all = all_instructions(module, &inside);
-    let is_adaptive = all.iter().any(|id| is_from(module, *id, &CHOOSING));
-    if !is_adaptive || all.iter().any(|id| solves(module, *id)) {
+    let is_of = |files: &[&str]| all.iter().any(|id| is_from(module, *id, files));
+    let is_adaptive = is_of(&CHOOSING);
+    if is_of(&NOISE) || (is_adaptive && all.iter().any(|id| solves(module, *id))) {
         return None;
     }
     let method = all.iter().find_map(|id| method(module, *id));
-    let message = format!(
-        "{} of the time goes to an ODE solve that takes {} each time with an explicit solver{}; an implicit one takes far fewer if the equations are stiff",
-        percent(case.share(ns)),
-        count(trips as u64, "step", "steps"),
-        method.as_deref().map(|method| format!(" (`{method}`)")).unwrap_or_default(),
-    );
-    let finding = Finding::new(message)
+    let method = method.as_deref().map(|method| format!(" (`{method}`)")).unwrap_or_default();
+    let (share, steps) = (percent(case.share(ns)), count(trips as u64, "step", "steps"));
+    let finding = if is_adaptive {
+        Finding::new(format!("{share} of the time goes to an ODE solve that takes {steps} each time with an explicit solver{method}; an implicit one takes far fewer if the equations are stiff"))
+            .fact("the capture doesn't show whether the equations are stiff: loosen the tolerances tenfold, and if the number of steps hardly changes, stability limits the step size, not accuracy")
+            .why("an explicit method has to keep its steps as short as the fastest process in the equations, even long after that process has decayed")
+            .help("if rates differ by orders of magnitude, use an implicit solver, which takes far fewer steps: `diffrax.Kvaerno5()` or `Kvaerno3()`, or `KenCarp4()` if only a part is stiff; otherwise loosen `rtol` and `atol`, and start with `dt0=None`")
+    } else {
+        Finding::new(format!("{share} of the time goes to an ODE solve that takes {steps} of constant size each time{method}; an adaptive step size takes far fewer if the solution is smooth"))
+            .fact("the capture doesn't show how large the error is: double `dt0`, and compare the results")
+            .why("a constant step has to be short enough for the fastest part of the solution, and is as short everywhere else")
+            .help("let the solver choose its steps: `stepsize_controller=diffrax.PIDController(rtol=1e-5, atol=1e-5)` with `dt0=None`, and `SaveAt(ts=…)` for results at given times; or use a larger `dt0`")
+    };
+    let finding = finding
         .at(place_of(case, program, id))
         .about(Subject::Module(program.row))
         .number("in its steps", case.per_unit(ns))
         .number("steps per solve (slowest member of a batch)", Quantity::new(trips, Unit::Count, Basis::Measured))
-        .fact("the capture doesn't show whether the equations are stiff: loosen the tolerances tenfold, and if the number of steps hardly changes, stability limits the step size, not accuracy")
-        .why("an explicit method has to keep its steps as short as the fastest process in the equations, even long after that process has decayed")
-        .help("if rates differ by orders of magnitude, use an implicit solver, which takes far fewer steps: `diffrax.Kvaerno5()` or `Kvaerno3()`, or `KenCarp4()` if only a part is stiff; otherwise loosen `rtol` and `atol`, and start with `dt0=None`")
         .claims(program.claim(&ran, 1.0))
         .information();
     Some(Steps { finding, ns, program: program.row.0 })

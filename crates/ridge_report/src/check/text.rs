@@ -7,6 +7,9 @@ use anstyle::Style;
 use ridgeline::escape::{escape_controls, shell_word};
 use ridgeline::{CannotTell, Check, Doubt, Level, Severity};
 
+/// Findings in a line each.
+const TOP: usize = 3;
+
 /// Items of a kind that are listed by name where nothing more is asked for.
 const NAMED: usize = 6;
 
@@ -15,6 +18,7 @@ pub fn full(check: &Check, options: &Options, layout: &Layout) -> String {
     let mut blocks = vec![opening(check, layout)];
     blocks.extend(doubts(check, options).iter().map(|(rule, doubt)| doubt_block(rule, doubt, layout)));
     blocks.extend(causes(check, options).iter().map(|item| block(check, item, options, layout)));
+    blocks.push(most_of_time(check, options, layout));
     blocks.push(closing(check, options, layout));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
@@ -44,18 +48,35 @@ pub fn concise(check: &Check, options: &Options, layout: &Layout) -> String {
 pub fn brief(check: &Check, layout: &Layout) -> String {
     let found = causes(check, &Options::default());
     if found.is_empty() {
-        return String::new();
+        return most_of_time(check, &Options::default(), layout);
     }
     let mut text = styled(layout.theme.title, "Top findings").into_owned();
     text.push('\n');
-    for item in found.iter().take(3) {
-        let place = item.finding.place.as_ref().map(|place| format!(" ({}:{})", place.file, place.line));
-        let line = format!("{}: {}{}", item.finding.rule, item.finding.message, place.unwrap_or_default());
-        text.push_str(&indented(&line, "  ", "    ", layout));
+    for item in found.iter().take(TOP) {
+        text.push_str(&indented(&line(item), "  ", "    ", layout));
     }
     let more = if found.len() > 3 { format!("{} more: ", found.len() - 3) } else { String::new() };
     text.push_str(&indented(&format!("{more}`ridgeline check {}`", shell_word(&check.path)), "  ", "    ", layout));
     text
+}
+
+/// Where the time goes if nothing is worth mending: information, a line each; empty where more is shown.
+fn most_of_time(check: &Check, options: &Options, layout: &Layout) -> String {
+    let is_shown = |item: &Item<'_>| item.finding.because.is_none() && item.finding.share > 0.0;
+    let found: Vec<Item<'_>> = items(check).filter(is_shown).take(TOP).collect();
+    if options.all || found.is_empty() || !causes(check, options).is_empty() {
+        return String::new();
+    }
+    let mut text = styled(layout.theme.title, "Where the time goes").into_owned();
+    text.push('\n');
+    found.iter().for_each(|item| text.push_str(&indented(&line(item), "  ", "    ", layout)));
+    text
+}
+
+/// A finding in one line.
+fn line(item: &Item<'_>) -> String {
+    let place = item.finding.place.as_ref().map(|place| format!(" ({}:{})", place.file, place.line));
+    format!("{}: {}{}", item.finding.rule, item.finding.message, place.unwrap_or_default())
 }
 
 fn opening(check: &Check, layout: &Layout) -> String {
