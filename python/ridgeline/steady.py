@@ -1,4 +1,5 @@
-"""Which arguments of compiled functions are the same arrays in every call: what depends on them alone need not be computed again.
+"""Which arguments of compiled functions are the same arrays in every call, and which change: what depends on the former alone need not
+be computed again.
 
 An array of JAX never changes, so a variable that holds the same one whenever the program is looked at had the same values in each call
 that it was given to. Nothing of the program is called for it: its text tells which variables its calls are given, and its frames what
@@ -11,7 +12,7 @@ import ast
 import inspect
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -26,6 +27,9 @@ _FEWEST = 8
 
 #: Looks between which another argument of the function changed: where none does, the program may not call it at all.
 _FEWEST_CHANGES = 4
+
+#: Looks from one place between which an argument was another, from which on it changes from call to call.
+_FEWEST_OF_CHANGING = 3
 
 #: Arguments that are told.
 _MOST_TOLD = 512
@@ -46,9 +50,15 @@ class _Site:
 class _Argument:
     """What one array of one argument was so far."""
 
-    array: weakref.ReferenceType[Any]
+    array: Callable[[], Any]
     looks: int = 1
     changes: int = 0
+
+    def look(self, value: Any) -> None:
+        self.looks += 1
+        if self.array() is not value:
+            self.changes += 1
+            self.array = weakref.ref(value)
 
 
 @dataclass
@@ -56,6 +66,8 @@ class _Function:
     """What was seen of all compiled functions of one name."""
 
     arrays: dict[str, _Argument] = field(default_factory=dict)
+    #: The same for each call in the text.
+    at_sites: dict[tuple[int, str], _Argument] = field(default_factory=dict)
     #: Parameters that some call was given in a way that is not followed.
     unknown: set[str] = field(default_factory=set)
     #: For each call in the text, how often each parameter could be told.
@@ -85,21 +97,29 @@ class SteadyArguments:
                     self._look_at(site, frame.names, frame.others)
 
     def told(self) -> list[dict[str, Any]]:
-        """The arguments that were the same arrays in all looks, by function."""
+        """The arguments that were the same arrays in all looks, and those that change from call to call, by function."""
         found = []
         for name, function in self._functions.items():
-            if function.is_open or max((one.changes for one in function.arrays.values()), default=0) < _FEWEST_CHANGES:
-                continue
-            sites = function.told.values()
-            same = [
-                path
-                for path, one in function.arrays.items()
-                if not one.changes and one.looks >= _FEWEST and self._is_known(function, sites, path)
-            ]
-            if same:
-                looks = min(function.arrays[path].looks for path in same)
-                found.append({"function": name, "arguments": same[:_MOST_TOLD], "looks": looks})
+            same = self._same(function)
+            changing = self._changing(function)
+            if same or changing:
+                looks = min((function.arrays[path].looks for path in same), default=0)
+                found.append({"function": name, "arguments": same[:_MOST_TOLD], "looks": looks, "changing": changing[:_MOST_TOLD]})
         return found
+
+    def _same(self, function: _Function) -> list[str]:
+        if function.is_open or max((one.changes for one in function.arrays.values()), default=0) < _FEWEST_CHANGES:
+            return []
+        sites = function.told.values()
+        all_looks = function.arrays.items()
+        return [path for path, one in all_looks if not one.changes and one.looks >= _FEWEST and self._is_known(function, sites, path)]
+
+    @staticmethod
+    def _changing(function: _Function) -> list[str]:
+        least: dict[str, int] = {}
+        for (_, path), one in function.at_sites.items():
+            least[path] = min(one.changes, least.get(path, one.changes))
+        return [path for path, changes in least.items() if changes >= _FEWEST_OF_CHANGING]
 
     @staticmethod
     def _is_known(function: _Function, sites: Any, path: str) -> bool:
@@ -128,23 +148,21 @@ class SteadyArguments:
                 function.unknown.add(name)
             else:
                 value = value_of(path, names, others)
-                if value is not None and self._compare(function, name, value):
+                if value is not None and self._compare(function, id(site), name, value):
                     told[name] = told.get(name, 0) + 1
 
     @staticmethod
-    def _compare(function: _Function, name: str, value: Any) -> bool:
+    def _compare(function: _Function, site: int, name: str, value: Any) -> bool:
         """Compare the arrays of an argument with those it had before; False where it holds something else."""
         for count, (path, array) in enumerate(arrays_of(value, name)):
             if array is None or count == _MOST_LEAVES:
                 return False
-            known = function.arrays.get(path)
-            if known is None:
-                function.arrays[path] = _Argument(weakref.ref(array))
-            else:
-                known.looks += 1
-                if known.array() is not array:
-                    known.changes += 1
-                    known.array = weakref.ref(array)
+            for all_known, key in ((function.arrays, path), (function.at_sites, (site, path))):
+                known = all_known.get(key)
+                if known is None:
+                    all_known[key] = _Argument(weakref.ref(array))
+                else:
+                    known.look(array)
         return True
 
 

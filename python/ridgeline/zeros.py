@@ -31,8 +31,8 @@ _LEAST_ZEROS = 0.9
 #: Looks that found a matrix of mostly zeros: the first one may be what a state begins with.
 _FEWEST = 3
 
-#: Matrices that are read in all and at one place, and looks at one piece of the program's code.
-_MOST_READ, _MOST_AT_PLACE, _MOST_LOOKS = 256, 4, 32
+#: Matrices that are read in all and at one place.
+_MOST_READ, _MOST_AT_PLACE = 256, 4
 
 #: Functions that multiply matrices, by the last part of their names, and how many of their first arguments do.
 _PRODUCTS = {
@@ -62,7 +62,6 @@ class _Code:
     places: list[_Place]
     #: Kept, so that no other code comes to have its identity.
     code: CodeType
-    looks: int = 0
 
 
 @dataclass
@@ -93,11 +92,9 @@ class ZeroMatrices:
             return
         for frame in frames:
             code = self._code(frame.code)
-            if not code.places or code.looks >= _MOST_LOOKS or frame.names is None:
-                continue
-            code.looks += 1
-            for place in code.places:
-                self._look_at(place, frame.names, frame.others)
+            if code.places and frame.names is not None:
+                for place in code.places:
+                    self._look_at(place, frame.names, frame.others)
 
     def told(self) -> list[dict[str, Any]]:
         """The matrices that were mostly zeros whenever they were looked at; one that is empty may be filled later."""

@@ -68,7 +68,11 @@ def steady(monkeypatch: pytest.MonkeyPatch) -> SteadyArguments:
 
 
 def told(steady: SteadyArguments) -> dict[str, list[str]]:
-    return {one["function"]: one["arguments"] for one in steady.told()}
+    return {one["function"]: one["arguments"] for one in steady.told() if one["arguments"]}
+
+
+def changing(steady: SteadyArguments) -> list[str]:
+    return [path for one in steady.told() for path in one["changing"]]
 
 
 def test_arrays_that_stay_are_told_and_others_are_not(steady: SteadyArguments) -> None:
@@ -80,6 +84,7 @@ def test_arrays_that_stay_are_told_and_others_are_not(steady: SteadyArguments) -
         x = step(x, kernel, params, state=state)
         steady.look([program_text.SeenFrame(sys._getframe())])
     assert told(steady) == {"step": ["kernel", "params['w']", "state.weights"]}
+    assert changing(steady) == ["x", "params['b']", "state.noise"]
 
 
 def test_another_call_of_the_function_counts_too(steady: SteadyArguments) -> None:
@@ -90,6 +95,7 @@ def test_another_call_of_the_function_counts_too(steady: SteadyArguments) -> Non
         steady.look([program_text.SeenFrame(sys._getframe())])
     assert y is not None
     assert told(steady) == {}
+    assert changing(steady) == ["x"]
 
 
 def test_what_is_computed_at_the_call_is_not_known(steady: SteadyArguments) -> None:

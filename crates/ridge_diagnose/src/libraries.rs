@@ -1,6 +1,6 @@
 //! What parts of libraries cost more than another part of the same library would, and when: from their own documents.
 //!
-//! Names alone prove nothing, so nothing here is a warning: a part is told where it has a large share of the time, with the condition
+//! Names alone prove nothing, so most of them only inform: a part is told where it has a large share of the time, with the condition
 //! under which the other one gives the same.
 
 mod arrays;

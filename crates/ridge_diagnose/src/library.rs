@@ -38,4 +38,6 @@ pub(crate) struct Part {
     pub(crate) help: &'static str,
     /// Where the library's document says so.
     pub(crate) source: &'static str,
+    /// Whether the other one gives the same in every program, as far as its document tells: then the finding warns.
+    pub(crate) is_sure: bool,
 }

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 mod banded;
 mod batch;
+mod branches;
 mod chain;
 mod cone;
 mod constant;
@@ -50,6 +51,11 @@ pub(crate) struct Priced {
 /// The user's line of the instruction `id` of a program.
 pub(crate) fn place_of<'a>(case: &Case<'a>, program: &Program<'a>, id: InstructionId) -> Option<Place> {
     Site { case, program, module: program.module, flow: Flow::new(program.module) }.place(id)
+}
+
+/// The side of a choice in a program that takes longest, though it may not be kept.
+pub(crate) fn longest_side<'a>(case: &Case<'a>, program: &Program<'a>) -> Option<branches::Side> {
+    branches::longest(&Site { case, program, module: program.module, flow: Flow::new(program.module) })
 }
 
 /// The better forms of a program that save at least `least` of the judged time, what saves most first.

@@ -82,6 +82,7 @@ rules! {
     factorized_again
     frozen_work
     mostly_zeros
+    both_branches
     evaluated_each_step
     library_part
     distant_pairs

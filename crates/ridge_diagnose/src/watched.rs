@@ -6,7 +6,7 @@ use crate::finding::Place;
 use crate::programs::Program;
 use ridge_analysis::PythonLooks;
 use ridge_hlo::InstructionId;
-use ridge_trace::{PythonPlace, Watched};
+use ridge_trace::{PythonPlace, SteadyArguments, Watched};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -18,16 +18,19 @@ impl<'a> Case<'a> {
 
     /// The entry parameters of a compiled program that are the same arrays in every call, and the looks that say so.
     pub(crate) fn steady(&self, program: &Program<'_>) -> Option<(BTreeSet<InstructionId>, u64)> {
+        let steady = self.looks_at(program).max_by_key(|steady| steady.looks).filter(|steady| steady.looks > 0)?;
+        Some((parameters(program, &steady.arguments), steady.looks))
+    }
+
+    /// The entry parameters of a compiled program that are other arrays from call to call.
+    pub(crate) fn changing(&self, program: &Program<'_>) -> BTreeSet<InstructionId> {
+        self.looks_at(program).flat_map(|looks| parameters(program, &looks.changing)).collect()
+    }
+
+    fn looks_at(&self, program: &Program<'a>) -> impl Iterator<Item = &'a SteadyArguments> + use<'a> {
         let function = program.function(self);
         let all = self.trace().python.watched.iter().flat_map(|watched| &watched.steady);
-        let steady = all.filter(|steady| steady.function == function).max_by_key(|steady| steady.looks)?;
-        let names: FxHashSet<&str> = steady.arguments.iter().map(String::as_str).collect();
-        let module = program.module;
-        let parameters = module.computation(module.entry?).instruction_ids();
-        let is_steady = |id: &InstructionId| {
-            module.instruction(*id).opcode == "parameter" && names.contains(name_of(module, *id).as_str())
-        };
-        Some((parameters.filter(is_steady).collect(), steady.looks))
+        all.filter(move |looks| looks.function == function)
     }
 
     /// The place in the words of a finding.
@@ -50,6 +53,17 @@ impl<'a> Case<'a> {
         }
         (all >= FEWEST).then(|| within as f64 / all as f64)
     }
+}
+
+/// The entry parameters with these names.
+fn parameters(program: &Program<'_>, names: &[String]) -> BTreeSet<InstructionId> {
+    let module = program.module;
+    let Some(entry) = module.entry else { return BTreeSet::new() };
+    let names: FxHashSet<&str> = names.iter().map(String::as_str).collect();
+    let is_named = |id: &InstructionId| {
+        module.instruction(*id).opcode == "parameter" && names.contains(name_of(module, *id).as_str())
+    };
+    module.computation(entry).instruction_ids().filter(is_named).collect()
 }
 
 /// Fewer looks tell no part.

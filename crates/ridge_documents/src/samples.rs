@@ -107,6 +107,8 @@ pub struct SteadyArguments {
     pub arguments: Vec<String>,
     /// Looks in which each of them was the same.
     pub looks: u64,
+    /// Those that were others from call to call.
+    pub changing: Vec<String>,
 }
 
 /// A loader whose workers are started for each pass over the data.

@@ -149,6 +149,7 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         function: steady.function.clone(),
         arguments: steady.arguments.clone(),
         looks: steady.looks,
+        changing: steady.changing.clone(),
     });
     let steady = steady.collect();
     let zeros = said.zeros.iter().map(|matrix| ZeroMatrix {

@@ -12,6 +12,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "an inverse is an LU factorization and a solve for each column",
         help: "if the inverse is only multiplied by a vector or matrix, use `jnp.linalg.solve(A, b)`, or `cho_factor` and `cho_solve` of `jax.scipy.linalg` if the matrix is symmetric positive definite; if the matrix stays the same, keep its factors",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.inv.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("lu_factor"), Function("_lu_solve"), Function("slogdet"), Function("det")],
@@ -20,6 +21,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "LU takes twice the work of Cholesky, and makes no use of structure",
         help: "for symmetric positive definite matrices use `cho_factor` and `cho_solve` of `jax.scipy.linalg`, whose diagonal also gives the determinant; for triangular ones `solve_triangular`, for tridiagonal ones `jax.lax.linalg.tridiagonal_solve`; if the matrix stays the same, keep its factors",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.cho_solve.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_multivariate_normal")],
@@ -28,6 +30,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each call factorizes the covariance, which takes longer than the draws if they are few",
         help: "if the covariance stays the same, factorize it once and use `mean + jax.random.normal(key, shape) @ L.T`, or draw many at once with `shape`; for a diagonal covariance scale `jax.random.normal`; leave `method` at its default, `cholesky`, if the covariance is positive definite",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.random.multivariate_normal.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_sqrtm"), Function("_sqrtm_triu"), Function("_schur"), Function("_solve_sylvester_2d")],
@@ -36,6 +39,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the decomposition is iterative, and the loops after it handle one element at a time",
         help: "for a symmetric positive semidefinite matrix, take the square root by `eigh` (`(v * jnp.sqrt(w)) @ v.T`), or a Cholesky factor if any factor will do; if the matrix stays the same, compute it once",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.sqrtm.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_roots_no_zeros")],
@@ -44,6 +48,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each polynomial becomes a general matrix, whose eigenvalues take an iterative decomposition",
         help: "up to degree 3 use the closed formula; for one root near a known value, or for many similar polynomials, use a few Newton steps with `jnp.polyval`",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.roots.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("eigvals")],
@@ -52,6 +57,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a general matrix takes many times as long as a symmetric one, and not every device supports it",
         help: "if the matrix is symmetric or Hermitian use `jnp.linalg.eigvalsh`; for the largest eigenvalue alone use a power iteration",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigvals.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_polar_2d")],
@@ -60,6 +66,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each iteration factorizes a matrix (QR or Cholesky)",
         help: "for small matrices try `method=\"svd\"`; if the matrix changes little between steps, a few Newton–Schulz products from the last result suffice",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.polar.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("polyfit")],
@@ -68,6 +75,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each fit decomposes the matrix of powers, which depends on the positions `x` alone",
         help: "if the positions stay the same, compute the pseudoinverse of `jnp.vander(x, deg + 1)` once and multiply by it; `polyfit` also takes many sets of values as columns of `y`",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.polyfit.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -83,6 +91,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each call sorts all values along the axis, no matter how few quantiles it returns",
         help: "pass all quantiles of the same values in one call (`q` as an array); for a quantile near either end use `jax.lax.top_k`; for an estimate, use a histogram or a subsample",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -97,6 +106,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "they sort all elements or compare all pairs",
         help: "for integers in a known range, mark the values in an array with one element per possible value (`.at[x].set(True)`, `jnp.bincount` with `length`) and look them up there; if the set stays the same, compute it once",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.bincount.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("sort"), Function("argsort"), Function("lexsort")],
@@ -105,6 +115,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "all elements are sorted, on a CPU in a single thread",
         help: "for a few of the largest or smallest elements use `jax.lax.top_k` (of the negated values for the smallest), for one use `jnp.max` or `argmax`; if the order stays the same, keep the indices",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -118,6 +129,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each search is a loop in which every gather waits for the last one, with one more gather whenever the table doubles",
         help: "if the table is evenly spaced, compute the index directly (`floor((x - x0) / dx)`); otherwise choose the `method` of `searchsorted`: `compare_all` for small tables, `sort` or `scan_unrolled` on GPUs",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.searchsorted.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_conv")],
@@ -126,6 +138,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the work is the product of both lengths",
         help: "for a kernel of more than about a hundred elements use `jax.scipy.signal.fftconvolve`; for a moving sum use differences of `jnp.cumsum`",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.signal.fftconvolve.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_resize")],
@@ -134,6 +147,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each axis takes the product with a weight matrix of input size by output size, which is mostly zeros",
         help: "for upsampling by a whole number without interpolation use `jnp.repeat`; for downsampling by one, average blocks (`reshape` and `mean`); otherwise resize many images in one call",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.image.resize.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_gaussian_kernel_eval")],
@@ -142,6 +156,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each evaluation computes a kernel between every data point and every query point",
         help: "in one or two dimensions, bin the points (`jnp.histogram`) and convolve with the kernel if binning is accurate enough; otherwise use fewer data points, or evaluate on a grid once and interpolate",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.stats.gaussian_kde.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_one_hot")],
@@ -150,6 +165,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each index becomes a row as long as there are classes",
         help: "use the indices themselves if the array selects or sums rows: `x[index]` to select, `jax.ops.segment_sum` to sum by class, `optax.softmax_cross_entropy_with_integer_labels` for a loss",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.ops.segment_sum.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_roll_dynamic")],
@@ -158,6 +174,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the whole array is joined to itself and copied",
         help: "make the shift a Python number if it is constant; for a ring buffer, keep the position of its start and write one element with `.at[i].set` instead of rolling",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.roll.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("_shuffle")],
@@ -166,6 +183,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every element gets a key, and all of them are sorted several times, no matter how few are used",
         help: "for a batch, draw indices with `jax.random.randint` (with replacement), or make one permutation per epoch and slice it",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.random.permutation.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("expm")],
@@ -174,6 +192,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each exponential is a Padé approximation with a linear solve and up to 16 squarings",
         help: "for a constant matrix, compute it once; for many times, diagonalize the matrix once (`eigh` if it is symmetric) and scale the eigenvalues; for its product with a vector, compute only the product (Krylov, Taylor)",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.linalg.expm.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("svd"), Function("pinv"), Function("matrix_rank"), Function("lstsq"), Function("cond")],
@@ -182,6 +201,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the decomposition is iterative, and takes many times as long as a factorization of the same matrix",
         help: "to solve a nonsingular system use `solve`, `cho_solve` or QR; for a tall matrix, use the eigenvalues of `A.T @ A` if half of the digits are enough; for a few singular vectors, use a randomized or power iteration",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.svd.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("eigh"), Function("eigvalsh"), Function("_eigh")],
@@ -190,6 +210,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the decomposition is iterative, and takes at least ten times as long as Cholesky",
         help: "for a solve, a determinant or normal samples use Cholesky; for a few eigenpairs use `jax.experimental.sparse.linalg.lobpcg_standard` or a power iteration; if the matrix rarely changes, keep the result",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigh.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -206,6 +227,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each number is drawn in a loop, and a batch loops until its last number is accepted",
         help: "draw once for many steps, use a distribution with an inverse (normal, exponential, Gumbel) if possible, or a normal approximation if the counts are large",
         source: "https://docs.jax.dev/en/latest/jax.random.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -223,6 +245,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "JAX's default generator (Threefry) computes 20 rounds of integer arithmetic for every two words",
         help: "draw only the numbers you use, and constant ones only once; for dropout and noise on GPUs and TPUs, `jax.config.update(\"jax_default_prng_impl\", \"rbg\")` is faster but draws different numbers",
         source: "https://docs.jax.dev/en/latest/jax.random.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("kron")],
@@ -231,6 +254,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the product has as many elements as both factors multiplied, and all of them are read again",
         help: "apply the two factors separately: `(A ⊗ B) vec(X) = vec(A @ X @ B.T)` in row-major order",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.kron.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("odeint")],
@@ -239,6 +263,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the steps adapt to the hardest member of a batch, and gradients solve a second ODE backward",
         help: "loosen `rtol` and `atol`, or use `diffrax.diffeqsolve`, which has more solvers and gradients without a second solve",
         source: "https://docs.jax.dev/en/latest/jax.experimental.ode.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -252,6 +277,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "their products compile to gathers and scatters unless a vendor library supports the format",
         help: "set `indices_sorted=True, unique_indices=True`, sort once, or write the gather and `segment_sum` over sorted indices yourself; above about 10% nonzeros, use dense arrays",
         source: "https://docs.jax.dev/en/latest/jax.experimental.sparse.html",
+        is_sure: false,
     },
     Part {
         signs: &[Function("map_coordinates"), Function("_map_coordinates")],
@@ -260,5 +286,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "each result gathers its neighbors one by one, with index arithmetic for every corner",
         help: "for constant coordinates, compute indices and weights once; for shifts and rotations of whole grids, shear one axis at a time, or interpolate by multiplying with a small matrix per axis",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.ndimage.map_coordinates.html",
+        is_sure: false,
     },
 ];

@@ -12,6 +12,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each outer iteration runs an inner loop (Dykstra) to its own threshold",
         help: "use a smaller `rank`, or a looser inner threshold (`kwargs_dys`); for up to a few thousand points plain `Sinkhorn` may need less time",
         source: "https://ott-jax.readthedocs.io/solvers/linear.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("ott/math/matrix_square_root.py", ""), Frame("ott/geometry/costs.py", "Bures")],
@@ -20,6 +21,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each pair of Gaussians takes Newton–Schulz iterations with matrix products, and the gradient solves a Sylvester equation",
         help: "if the covariances are diagonal, compare means and standard deviations instead (`SqEuclidean`); otherwise allow fewer iterations (`sqrtm_kw`)",
         source: "https://ott-jax.readthedocs.io/geometry.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("ott/tools/sliced.py", "")],
@@ -28,6 +30,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every projection draws a direction and sorts all points",
         help: "use fewer projections (`n_proj`), and draw the directions once if they may stay the same",
         source: "https://ott-jax.readthedocs.io/tools.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -40,6 +43,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each takes several scatters and gathers over all edges",
         help: "sort the edges by receiver once and pass `indices_are_sorted=True`; if all nodes have about the same number of edges, store them as a dense array of neighbors and use `jax.nn.softmax` with a mask",
         source: "https://jraph.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("jraph/_src/utils.py", "segment_")],
@@ -48,6 +52,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each is a scatter over all edges, in no order unless they are sorted",
         help: "sort the edges by receiver once and pass `indices_are_sorted=True`; use less padding, as masked edges cost as much as others; apply linear layers to nodes before gathering if there are more edges than nodes",
         source: "https://jraph.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -63,6 +68,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each array of each graph is joined by its own call, with `jraph.batch` on the device",
         help: "batch on the host with `jraph.batch_np`, ahead of the step that needs it (in a thread); if the data set is small, batch it once and shuffle the batches",
         source: "https://jraph.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -77,6 +83,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "without a neighbor list, it computes every pair or triple, most of which are beyond the cutoff",
         help: "if the box is much larger than the cutoff, use the version with a neighbor list (`stillinger_weber_neighbor_list`, `tersoff_neighbor_list`, …)",
         source: "https://jax-md.readthedocs.io/en/main/jax_md.energy.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -89,6 +96,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "pressure and stress take another derivative of the energy, and a pair correlation takes all pairs for each radius",
         help: "measure every tens or hundreds of steps, and use `pair_correlation_neighbor_list` if the radii are short; barostats need the stress in each step",
         source: "https://jax-md.readthedocs.io/en/main/jax_md.quantity.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -100,6 +108,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it sums over all particles for every wave vector",
         help: "for many particles use particle-mesh Ewald (`coulomb_recip_pme`), which spreads the charges on a grid and uses FFTs",
         source: "https://github.com/jax-md/jax-md",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("e3nn_jax/_src/tensor_products.py", ""), Frame("e3nn_jax/_src/reduced_tensor_product.py", "")],
@@ -108,6 +117,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every pair of representations is multiplied on every path, whether its result is used or not",
         help: "if the next layer keeps only some representations, give `filter_ir_out`; lower the degree or the channels (a `Linear` before the product) if accuracy permits",
         source: "https://e3nn-jax.readthedocs.io/en/latest/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("e3nn_jax/_src/spherical_harmonics/", "")],
@@ -116,6 +126,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "all degrees are computed for each edge, and again in every layer that calls it",
         help: "compute them once per graph and pass them to all layers, if positions don't change between layers",
         source: "https://e3nn-jax.readthedocs.io/en/latest/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("e3nn_jax/_src/radius_graph.py", "")],
@@ -124,6 +135,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it computes the distance of every two points",
         help: "for more than a few hundred points use a cell list (`jax_md.partition.neighbor_list`), or build the graph on the host with the data",
         source: "https://jax-md.readthedocs.io/en/main/jax_md.partition.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("ott/geometry/pointcloud.py", ""), Frame("ott/geometry/geometry.py", "Geometry")],
@@ -132,6 +144,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every Sinkhorn iteration reads the whole cost matrix",
         help: "for points on a regular grid use `ott.geometry.grid.Grid`, which is separable and handles one axis at a time; for large `epsilon` use `lse_mode=False`; for many points use low-rank Sinkhorn (`LRSinkhorn`) or a better initial guess (`initializers`)",
         source: "https://ott-jax.readthedocs.io/geometry.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("jax_md/smap.py", "pair.")],
@@ -140,6 +153,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the number of pairs grows quadratically with the particles, and pairs beyond the cutoff contribute nothing",
         help: "if there is a cutoff, use the neighbor-list version (`energy.…_neighbor_list`), and update the list when particles have moved",
         source: "https://jax-md.readthedocs.io/en/main/jax_md.partition.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("jax_md/partition.py", "")],
@@ -148,5 +162,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "a list is rebuilt as soon as a particle has moved by half of `dr_threshold`, so without that skin around the cutoff it is rebuilt in every step",
         help: "give a skin (`dr_threshold` of 10 to 30% of the cutoff), so that many steps share a list; don't call `allocate` in the loop",
         source: "https://jax-md.readthedocs.io/en/main/jax_md.partition.html",
+        is_sure: false,
     },
 ];

@@ -16,6 +16,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "by default (`parallel=False`), one draw is handled after the other",
         help: "if the values of all draws fit in memory, pass `parallel=True`, which handles them as one batch; return only what you use (`return_sites`)",
         source: "https://num.pyro.ai/en/stable/utilities.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -27,6 +28,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a covariance or precision matrix given as such is factorized (Cholesky) in every evaluation, and each density takes a triangular solve",
         help: "if a factor is known or stays the same, pass `scale_tril`; for a Gaussian process in few dimensions use `numpyro.contrib.hsgp`; for low rank plus diagonal use `LowRankMultivariateNormal`; for time series a state-space form (`tinygp`'s quasiseparable kernels)",
         source: "https://num.pyro.ai/en/stable/distributions.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -38,6 +40,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each evaluation transforms all correlations to a matrix, and draws from the prior use random numbers by rejection",
         help: "use `LKJCholesky` with `MultivariateNormal(scale_tril=...)` instead of `LKJ`, so that no matrix is factorized; if correlations don't matter, use independent scales, and for many variables a few factors",
         source: "https://num.pyro.ai/en/stable/distributions.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("numpyro/distributions/continuous.py", "CAR.")],
@@ -46,6 +49,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "with a dense adjacency matrix, each evaluation needs the eigenvalues of that matrix",
         help: "if the matrix is constant and mostly zeros, pass it as a NumPy or SciPy sparse array with `is_sparse=True`",
         source: "https://num.pyro.ai/en/stable/distributions.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -58,6 +62,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each observation takes several log-gammas, and their gradients take digammas",
         help: "if many observations share their counts and parameters, evaluate each combination once and weight it with its number; terms of the data alone can be computed once (`numpyro.factor`)",
         source: "https://num.pyro.ai/en/stable/primitives.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -70,6 +75,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it computes all states of each variable, and their combinations where variables depend on each other",
         help: "for a mixture, write the sum as `MixtureSameFamily`; for a hidden Markov model, the forward algorithm in `jax.lax.scan`; declare independence with `plate`, and keep the `history` of a `scan` short",
         source: "https://num.pyro.ai/en/stable/primitives.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -82,6 +88,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each update evaluates the model, for discrete variables one after the other",
         help: "if the discrete variables have few values, sum over them (`infer={\"enumerate\": \"parallel\"}` or a mixture distribution) and use plain NUTS",
         source: "https://num.pyro.ai/en/stable/mcmc.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -94,6 +101,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the objective takes several particles, or several leapfrog steps per draw, for one gradient",
         help: "if a looser bound suffices, use `Trace_ELBO` or `TraceMeanField_ELBO` with one particle; otherwise use fewer particles (`num_particles`, `num_stein_particles`) or steps (`K`)",
         source: "https://num.pyro.ai/en/stable/svi.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -107,6 +115,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a full covariance or a flow over all latent variables grows with the square of their number",
         help: "if correlations matter little use `AutoNormal`; for many latent variables use `AutoLowRankMultivariateNormal`",
         source: "https://num.pyro.ai/en/stable/autoguide.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("numpyro/diagnostics.py"), Host("numpyro/infer/mcmc.py:MCMC.print_summary")],
@@ -115,6 +124,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every element of every site is sorted and autocorrelated on the host",
         help: "if large deterministic sites aren't of interest, leave them out: call `summary` with the sites you need, after `mcmc.get_samples(group_by_chain=True)`",
         source: "https://num.pyro.ai/en/stable/diagnostics.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("numpyro/handlers.py:"), Host("numpyro/primitives.py:"), Host("numpyro/distributions/")],
@@ -123,6 +133,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "outside of `jax.jit`, each call of a model or handler runs the whole model; inside, it runs only while JAX traces it",
         help: "if it repeats, put the call under `jax.jit`; use `plate` instead of a Python loop of `sample` statements",
         source: "https://num.pyro.ai/en/stable/primitives.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -135,6 +146,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each step of the adaptation updates the covariance, which is a full matrix if it isn't diagonal",
         help: "for many parameters use `is_mass_matrix_diagonal=True`, the default; if similar runs follow each other, pass on the adapted step size and matrix instead of adapting again",
         source: "https://blackjax-devs.github.io/blackjax/autoapi/blackjax/adaptation/window_adaptation/index.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("blackjax/smc/resampling.py", "")],
@@ -143,6 +155,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it sums the weights of all particles and searches every new one; `residual` also shuffles them",
         help: "use `systematic`, which draws one random number for all particles; resample only if the effective sample size is low, or use fewer particles",
         source: "https://blackjax-devs.github.io/blackjax/autoapi/blackjax/smc/resampling/index.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -155,6 +168,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "successive draws are similar, more so with every dimension, so many are needed; a slice loops until it accepts, and vectorized chains wait for the last one",
         help: "if the density is differentiable, `blackjax.nuts` or `mclmc` usually needs far fewer draws; for `elliptical_slice` with a constant covariance build the sampler once, which factorizes it",
         source: "https://blackjax-devs.github.io/blackjax/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("blackjax/vi/svgd.py", "")],
@@ -163,6 +177,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each step computes the kernel and its gradient between every two particles",
         help: "use fewer particles; if a Gaussian approximation suffices use `blackjax.meanfield_vi` or `pathfinder`",
         source: "https://blackjax-devs.github.io/blackjax/autoapi/blackjax/vi/svgd/index.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("blackjax/mcmc/"), Host("blackjax/base.py:")],
@@ -171,6 +186,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "outside of `jax.jit`, each step dispatches every operation from Python; inside, the code runs only while JAX traces it",
         help: "if steps are called from a Python loop, move the loop into `jax.lax.scan` under `jax.jit`, or use `blackjax.util.run_inference_algorithm`",
         source: "https://blackjax-devs.github.io/blackjax/examples/quickstart.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("tinygp/solvers/quasisep/", ""), Frame("tinygp/kernels/quasisep.py", "")],
@@ -179,6 +195,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the solver loops over the points one by one, with tiny matrices",
         help: "for up to a few hundred points a dense kernel (`tinygp.kernels.Matern32` and others) can be faster, most of all on a GPU; on a GPU also try the CPU; keep the number of summed and multiplied kernels small",
         source: "https://tinygp.readthedocs.io/en/stable/api/kernels.quasisep.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -190,6 +207,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each construction takes a Cholesky factorization",
         help: "if a factor is known or learned, use `MultivariateNormalTri` (`distrax`) or `MultivariateNormalTriL` (TFP), and `MultivariateNormalDiag` for a diagonal; if it is constant, build the distribution once",
         source: "https://github.com/google-deepmind/distrax",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("distrax/_src/utils/hmm.py", "")],
@@ -198,6 +216,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a scan goes through the observations one by one, with small matrices",
         help: "handle many sequences at once (`jax.vmap`); use `forward` instead of `forward_backward` if you only need the likelihood; on a GPU with long sequences and few states, use `jax.lax.associative_scan`",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.lax.associative_scan.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("distrax/_src/bijectors/rational_quadratic_spline.py", "")],
@@ -206,6 +225,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every element compares itself with all knots, and has parameters of its own",
         help: "use fewer bins or affine couplings if the fit permits; to draw with densities use `sample_and_log_prob`, which needs no inverse",
         source: "https://github.com/google-deepmind/distrax",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("distrax/_src/bijectors/unconstrained_affine.py", "")],
@@ -214,6 +234,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the determinant and the inverse factorize the matrix, with work that grows with the cube of the dimension",
         help: "use `LowerUpperTriangularAffine` or `TriangularLinear`, whose determinant is a product of the diagonal, if that parametrization suits",
         source: "https://github.com/google-deepmind/distrax",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -226,6 +247,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "outside of `jax.jit`, each call dispatches every operation and checks shapes in Python; inside, the code runs only while JAX traces it",
         help: "if it repeats, put the whole computation under `jax.jit`, and draw all samples in one call (`sample_shape`)",
         source: "https://docs.jax.dev/en/latest/jit-compilation.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -238,6 +260,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the matrix of all pairs of points is built and factorized (Cholesky) in every evaluation, and the work grows with the cube of the points",
         help: "for one-dimensional sorted inputs such as time series use `tinygp.kernels.quasisep` (`Matern32`, `SHO`, …), whose solver takes time in proportion to the points; otherwise use inducing points or fewer points",
         source: "https://tinygp.readthedocs.io/en/stable/api/kernels.quasisep.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -252,6 +275,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a draw takes up to 2 to the power of the tree depth steps, many where parameters are correlated or of unlike scale, and vectorized chains wait for the longest tree",
         help: "look at the number of steps of each draw (`extra_fields=(\"num_steps\",)`): if they are many, use `dense_mass=True`, center and scale the inputs, or reparametrize the model (non-centered); otherwise make the model's gradient cheaper, or lower `max_tree_depth`",
         source: "https://num.pyro.ai/en/stable/mcmc.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("numpyro/infer/svi.py:SVI.update"), Host("numpyro/infer/svi.py:SVI.stable_update")],
@@ -260,5 +284,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "outside of `jax.jit`, each update runs the effect handlers and dispatches every operation from Python",
         help: "use `jax.jit(svi.update)`, or `svi.run`, which compiles the loop",
         source: "https://num.pyro.ai/en/stable/svi.html",
+        is_sure: true,
     },
 ];

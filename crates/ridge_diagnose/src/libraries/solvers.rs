@@ -2,7 +2,7 @@
 
 use crate::library::Part;
 use crate::library::Pass::{Any, Backward};
-use crate::library::Sign::{Frame, Function, Host};
+use crate::library::Sign::{Around, Frame, Function, Host};
 
 pub(super) static PARTS: &[Part] = &[
     Part {
@@ -12,6 +12,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each call factorizes the operator anew, or an iterative solver applies it until it converges",
         help: "if the operator stays the same, pass `state=solver.init(operator, {})`; tag its structure (`positive_semidefinite_tag`, `tridiagonal_tag`) for cheaper solvers; for iterative solvers use looser tolerances, and the options `preconditioner` and `y0`",
         source: "https://docs.kidger.site/lineax/api/solvers/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("diffrax/_adjoint.py", "RecursiveCheckpointAdjoint")],
@@ -20,6 +21,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the backward pass recomputes steps from a few checkpoints and differentiates each of them",
         help: "if memory suffices, raise `checkpoints` up to the number of steps, so that no step is recomputed; for gradients by a few parameters use `ForwardMode()`; fewer steps (looser tolerances) shorten both passes",
         source: "https://docs.kidger.site/diffrax/api/adjoints/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("diffrax/_global_interpolation.py", "")],
@@ -28,6 +30,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each evaluation searches the interval of its time, and every stage of every step evaluates",
         help: "if the times are evenly spaced, compute the index directly from the time; if a solution is needed at known times use `SaveAt(ts=...)` instead of `dense=True`; compute coefficients once, outside of the loop",
         source: "https://docs.kidger.site/diffrax/api/interpolation/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("diffrax/_integrate.py", "loop.<locals>.body_fun_aux.<locals>.save_steps")],
@@ -36,6 +39,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each step writes into a buffer of `max_steps` rows",
         help: "if only the end or a few times are needed, use `SaveAt(t1=True)` or `ts=`; if only a function of the state is needed, save it with `fn=`; lower `max_steps`",
         source: "https://docs.kidger.site/diffrax/api/saveat/",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -49,6 +53,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the solve on the device waits for each call of the host",
         help: "use `NoProgressMeter()`, the default, or a larger `minimum_increase` or `refresh_steps`",
         source: "https://docs.kidger.site/diffrax/api/progress_meter/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("diffrax/_term.py", "_prod"), Frame("diffrax/_term.py", "ControlTerm.prod")],
@@ -57,6 +62,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the vector field returns a dense matrix for every step",
         help: "if each component has its own noise, return a `lineax.DiagonalLinearOperator`, whose product is elementwise",
         source: "https://docs.kidger.site/diffrax/api/terms/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("lineax/_solver/qr.py", "QR")],
@@ -65,6 +71,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "QR of a tall matrix takes about twice the work of Cholesky with the normal equations",
         help: "for well-conditioned least squares use `lineax.Normal(lineax.Cholesky())`, which loses half of the digits; for a square matrix `lineax.LU()`, or `Cholesky()` with its tag; if the matrix stays the same, pass `state=solver.init(operator, {})`",
         source: "https://docs.kidger.site/lineax/api/solvers/",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -76,6 +83,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each iteration rewrites a matrix with a row for every parameter",
         help: "for many parameters use `optimistix.LBFGS` or `NonlinearCG`, which keep a few vectors only; for sums of squares use `LevenbergMarquardt`",
         source: "https://docs.kidger.site/optimistix/api/minimise/",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -87,6 +95,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each step factorizes the Jacobian, by default with QR",
         help: "for a well-conditioned problem with many more residuals than parameters use `linear_solver=lineax.Cholesky()`, which solves the normal equations; start from the last solution (`y0`) if similar problems follow each other",
         source: "https://docs.kidger.site/optimistix/api/least_squares/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optimistix/_solver/nelder_mead.py", "")],
@@ -95,6 +104,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it takes many evaluations, more with every parameter",
         help: "if the function is differentiable use `optimistix.BFGS`, or `LevenbergMarquardt` for a sum of squares",
         source: "https://docs.kidger.site/optimistix/how-to-choose/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optimistix/_least_squares.py", "_ToMinimiseFn")],
@@ -103,6 +113,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a minimizer sees only the sum, and usually needs many more steps than a method that uses the residuals",
         help: "if the Jacobian of the residuals isn't too large use `optimistix.LevenbergMarquardt` or `Dogleg`",
         source: "https://docs.kidger.site/optimistix/how-to-choose/",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -116,6 +127,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each trial step evaluates the objective, and usually its gradient",
         help: "use a fixed `stepsize` if the curvature is known; otherwise allow fewer steps (`maxls`), or use `linesearch=\"backtracking\"`, which needs fewer gradients",
         source: "https://jaxopt.github.io/stable/line_search.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("jaxopt/_src/linear_solve.py", "solve_")],
@@ -124,6 +136,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "implicit gradients and matrix-free Levenberg–Marquardt steps take an iterative solve each",
         help: "for few parameters use `LevenbergMarquardt(materialize_jac=True, solver=\"cholesky\")`; for implicit gradients pass `implicit_diff_solve`, as `solve_cg` with a looser `tol` if the system is symmetric positive definite",
         source: "https://jaxopt.github.io/stable/_autosummary/jaxopt.LevenbergMarquardt.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -138,6 +151,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each call runs a solver to convergence",
         help: "if the constraint is a box, simplex, hyperplane, half-space or norm ball, use the projection of that name, which is direct; if there are only equality constraints use `EqualityConstrainedQP`; otherwise start from the last solution",
         source: "https://jaxopt.github.io/stable/constrained.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("jaxopt/_src/scipy_wrappers.py"), Host("jaxopt/_src/cvxpy_wrapper.py")],
@@ -146,6 +160,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each iteration goes through Python, and copies its values to the host",
         help: "use a solver that compiles, such as `jaxopt.LBFGS`, `LBFGSB` or `OSQP`, if it supports the problem",
         source: "https://jaxopt.github.io/stable/unconstrained.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("diffrax/_brownian/tree.py", "VirtualBrownianTree")],
@@ -154,6 +169,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every increment descends the tree down to `tol`, and draws normal random numbers on each level",
         help: "with constant steps and no gradient through the path, use `diffrax.UnsafeBrownianPath`, which draws each increment once; otherwise use a larger `tol`, close to the step size, for fewer levels",
         source: "https://docs.kidger.site/diffrax/api/brownian/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("diffrax/_adjoint.py", "DirectAdjoint")],
@@ -162,6 +178,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the adjoint always runs `max_steps` steps and stores each of them for the backward pass",
         help: "use `RecursiveCheckpointAdjoint()` for gradients, or `ForwardMode()` for few parameters; in any case lower `max_steps`",
         source: "https://docs.kidger.site/diffrax/api/adjoints/",
+        is_sure: true,
     },
     Part {
         signs: &[Frame("diffrax/_adjoint.py", "_loop_backsolve")],
@@ -170,14 +187,16 @@ pub(super) static PARTS: &[Part] = &[
         why: "the adjoint solves the state again together with the gradient, which adds work and error",
         help: "use `RecursiveCheckpointAdjoint()`, which is usually faster and exact for the steps taken",
         source: "https://docs.kidger.site/diffrax/api/adjoints/",
+        is_sure: false,
     },
     Part {
-        signs: &[Frame("diffrax/_root_finder/", "")],
+        signs: &[Around("diffrax/_root_finder/", "")],
         pass: Any,
         does: "goes to solving the stages of an implicit ODE solver by Newton's method",
         why: "each stage factorizes a Jacobian and iterates with it",
         help: "if the equation isn't stiff, use an explicit solver (`Tsit5`, `Dopri5`), which needs neither; for a stiff equation use an IMEX solver (`KenCarp4`), which keeps the implicit part small",
         source: "https://docs.kidger.site/diffrax/usage/how-to-choose-a-solver/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("lineax/_solver/svd.py", "SVD")],
@@ -186,6 +205,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the decomposition takes many times as long as a factorization, and only singular systems need it",
         help: "for a nonsingular system use `lineax.AutoLinearSolver(well_posed=True)`; for a symmetric positive definite system tag the operator `positive_semidefinite_tag` to use `lineax.Cholesky()`",
         source: "https://docs.kidger.site/lineax/api/solvers/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("lineax/_solver/lu.py", "LU")],
@@ -194,6 +214,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "LU takes twice the work of Cholesky, and both treat the matrix as dense",
         help: "tag a symmetric positive definite matrix `positive_semidefinite_tag` (Cholesky), and also tag diagonal, triangular or tridiagonal matrices; for large matrix-free operators use `lineax.CG` or `GMRES`",
         source: "https://docs.kidger.site/lineax/api/solvers/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optimistix/_adjoint.py", "RecursiveCheckpointAdjoint")],
@@ -202,6 +223,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the backward pass stores or recomputes every iteration and differentiates it",
         help: "use `optimistix.ImplicitAdjoint()`: the gradient by the implicit function theorem needs one linear solve at the solution",
         source: "https://docs.kidger.site/optimistix/api/adjoints/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("jaxopt/_src/loop.py", ""), Function("_while_loop_scan")],
@@ -210,5 +232,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "the backward pass stores every iteration and differentiates it",
         help: "use `implicit_diff=True`: the gradient by the implicit function theorem needs one linear solve at the solution and no stored iterations",
         source: "https://jaxopt.github.io/stable/implicit_diff.html",
+        is_sure: false,
     },
 ];

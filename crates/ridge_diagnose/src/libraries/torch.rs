@@ -12,6 +12,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the constructor checks that each covariance in the batch is symmetric and positive definite, and factorizes it",
         help: "for a constant covariance, factorize once with `torch.linalg.cholesky`, and pass `scale_tril=` with `validate_args=False`; build a constant distribution once, outside of the loop",
         source: "https://docs.pytorch.org/docs/stable/distributions.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("torch/distributions/")],
@@ -20,6 +21,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each constructor and `log_prob` call checks whole arrays against their constraints, and waits for the result",
         help: "pass `validate_args=False`, or call `torch.distributions.Distribution.set_default_validate_args(False)` once the program is correct; build constant distributions outside of the loop",
         source: "https://docs.pytorch.org/docs/stable/distributions.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -32,6 +34,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every access of a parametrized (orthogonal, normalized) weight computes it from the raw weight, and the backward pass does so as often",
         help: "run the forward pass of all time steps inside `with torch.nn.utils.parametrize.cached():`, which computes each weight once per step",
         source: "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.cached.html",
+        is_sure: true,
     },
     Part {
         signs: &[Host("torch/autograd/functional.py")],
@@ -40,6 +43,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each row is a separate backward pass, launched from Python",
         help: "pass `vectorize=True`, or use `torch.func.jacrev`, `jacfwd` or `hessian`, which compute all rows in one batch",
         source: "https://docs.pytorch.org/docs/stable/func.html",
+        is_sure: true,
     },
     Part {
         signs: &[
@@ -52,6 +56,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each row or column is a derivative of its own, and a Hessian has as many as there are parameters",
         help: "if the matrix is only multiplied by a vector, take that product: `torch.func.jvp` or `vjp` for a Jacobian, and for a Hessian-vector product `torch.func.jvp(torch.func.grad(f), (x,), (v,))`",
         source: "https://docs.pytorch.org/docs/stable/func.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("torch/optim/lbfgs.py")],
@@ -60,5 +65,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "each step evaluates the loss and its gradient up to `max_iter` times, or more with a line search",
         help: "lower `max_iter` or `max_eval`, set `line_search_fn=None` if the learning rate is known, or use an optimizer with one evaluation per step (Adam)",
         source: "https://docs.pytorch.org/docs/stable/generated/torch.optim.LBFGS.html",
+        is_sure: false,
     },
 ];

@@ -12,6 +12,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the inner optimizer computes its update in every small step, and all but one in `every_k_schedule` are discarded",
         help: "accumulate the gradients in a `jax.lax.scan` over the small batches and update once; if memory suffices, use the whole batch in one step",
         source: "https://optax.readthedocs.io/en/latest/_collections/examples/gradient_accumulation.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/losses/_classification.py", "softmax_cross_entropy_with_integer_labels")],
@@ -20,6 +21,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "forward and backward passes read all logits, so the time grows with the number of classes",
         help: "if the logits are large, compute them and the loss in chunks of the batch with `jax.checkpoint`, or keep them in bfloat16; leave out positions that the loss masks",
         source: "https://optax.readthedocs.io/en/latest/api/losses.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -31,6 +33,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the labels are an array as large as the logits, which forward and backward passes read",
         help: "if the labels are one-hot, use `optax.softmax_cross_entropy_with_integer_labels`, which takes the indices",
         source: "https://optax.readthedocs.io/en/latest/api/losses.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/losses/_classification.py", "ctc_loss")],
@@ -39,6 +42,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it loops over the frames one by one, and the gradient loops back",
         help: "use larger batches, which share the loop, and fewer frames (subsample them before the loss); pad labels no longer than the batch needs",
         source: "https://optax.readthedocs.io/en/latest/api/losses.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/assignment/", ""), Host("optax/assignment/")],
@@ -47,6 +51,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the algorithm is sequential, and a batch waits for its slowest problem",
         help: "if an approximate or soft assignment suffices, use Sinkhorn iterations (`ott`), which run in parallel; otherwise leave out rows and columns that can't match, or run it on the CPU",
         source: "https://optax.readthedocs.io/en/latest/api/assignment.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/contrib/_galore.py", "")],
@@ -55,6 +60,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a singular value decomposition of the gradient renews the projection",
         help: "renew the projection less often (a larger `update_proj_gap`) if the loss permits",
         source: "https://optax.readthedocs.io/en/latest/api/contrib.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/contrib/_privacy.py", ""), Frame("optax/transforms/_clipping.py", "per_example")],
@@ -63,6 +69,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it reads a gradient for every example, as large as all parameters, and draws noise for each parameter",
         help: "clip and sum smaller batches in a `jax.lax.scan`, so that the gradients of few examples are in memory at once; for faster noise set `jax_default_prng_impl` to `rbg`",
         source: "https://optax.readthedocs.io/en/latest/api/contrib.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/projections/", "")],
@@ -71,6 +78,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "projections onto a simplex or an L1 ball sort all elements",
         help: "if the constraint permits, use a parametrization that always satisfies it (`jax.nn.softmax` for a simplex), or a cheaper set (`projection_box`, `projection_l2_ball`)",
         source: "https://optax.readthedocs.io/en/latest/api/projections.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("optax/_src/"), Host("optax/transforms/"), Host("optax/tree_utils/")],
@@ -79,6 +87,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "outside of `jax.jit`, each update dispatches several operations for every parameter array; inside, the code runs only while JAX traces it",
         help: "if they aren't yet, put the gradient, `update` and `apply_updates` in one function under `jax.jit`",
         source: "https://optax.readthedocs.io/en/latest/getting_started.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("equinox/_compile_utils.py:"), Host("equinox/_filters.py:"), Host("equinox/_module/")],
@@ -87,6 +96,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each call sorts the leaves of the model and optimizer state into arrays and other values, and checks each new module",
         help: "put `filter_jit` around the outermost step only, and build modules once, outside of the loop; for many small steps, use `eqx.partition` once and `jax.jit` a function of the arrays, or loop with `jax.lax.scan` inside",
         source: "https://docs.kidger.site/equinox/tricks/",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -99,6 +109,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every call multiplies each weight by vectors several times",
         help: "use one power step (`n_steps=1` or `num_power_iterations=1`), don't update the statistics in evaluation, and normalize once for all uses of a weight in a step",
         source: "https://docs.kidger.site/equinox/api/nn/normalisation/",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -111,6 +122,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the weights of every pair are written to memory and read again, and dropout, if any, draws a random number for each",
         help: "on GPUs with float16 or bfloat16 use `jax.nn.dot_product_attention(..., implementation=\"cudnn\")`, in Flax as `attention_fn`, which keeps the weights out of memory; for local attention give `local_window_size`",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.nn.dot_product_attention.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("flax/linen/recurrent.py", "LSTMCell"), Frame("flax/nnx/nn/recurrent.py", "LSTMCell")],
@@ -119,6 +131,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each time step takes eight small matrix products in turn",
         help: "use `OptimizedLSTMCell`, which joins them and computes the same; a larger batch or `nn.RNN(..., unroll=...)` also gives each step more work",
         source: "https://flax-linen.readthedocs.io/en/latest/api_reference/flax.linen/layers.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -135,6 +148,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each time step waits for the one before, and its matrix products are small",
         help: "use a larger batch; unroll several steps (`unroll` of `jax.lax.scan`, `hk.dynamic_unroll` or `nn.RNN`); or compute the products with the inputs for all time steps before the loop",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("haiku/_src/nets/vqvae.py", "")],
@@ -143,6 +157,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "it computes the distance to every code, and multiplies one-hot arrays by the codebook",
         help: "use fewer codes or smaller ones if quality permits, and index the codebook (`embeddings.T[indices]`) instead of the one-hot product",
         source: "https://dm-haiku.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -156,6 +171,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "outside of `jax.jit`, each call builds the modules and dispatches every operation; inside, the code runs only while JAX traces it",
         help: "if it isn't yet, put the step under `jax.jit`, and initialize with `jax.jit(model.init)` or `jax.eval_shape`; transform a Haiku function once, outside of the loop",
         source: "https://flax-linen.readthedocs.io/en/latest/guides/flax_fundamentals/flax_basics.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/_src/linesearch.py", "")],
@@ -164,6 +180,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each trial step recomputes the function, and usually its gradient",
         help: "reuse the values of the last trial step (`optax.value_and_grad_from_state`), allow fewer steps (`max_linesearch_steps`), or use an optimizer with a fixed learning rate",
         source: "https://optax.readthedocs.io/en/latest/api/line_search.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("optax/contrib/_muon.py", "")],
@@ -172,6 +189,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each update multiplies weight-sized matrices several times",
         help: "use fewer `ns_steps`, faster-converging `ns_coeffs` or lower precision, or apply Muon only to the large inner matrices",
         source: "https://optax.readthedocs.io/en/latest/api/contrib.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("equinox/_errors.py", "")],
@@ -180,6 +198,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each check reads values back to the host, and inside a loop it does so in every iteration",
         help: "set `EQX_ON_ERROR=off` once the program is correct, or check outside of the loop",
         source: "https://docs.kidger.site/equinox/api/errors/",
+        is_sure: false,
     },
     Part {
         signs: &[Host("flax/nnx/transforms/"), Host("flax/nnx/graph")],
@@ -188,5 +207,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "`nnx.jit` splits and merges the model and optimizer around every call",
         help: "bind the model and optimizer once with `nnx.cached_partial(train_step, model, optimizer)`, or call `nnx.split` once and `jax.jit` a function of the state",
         source: "https://flax.readthedocs.io/en/latest/guides/performance.html",
+        is_sure: true,
     },
 ];

@@ -18,6 +18,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every pair of geometries that may collide is computed in each step, whether near or not; meshes and boxes take many times as long as spheres and capsules",
         help: "exclude pairs that can't touch (`contype`, `conaffinity`, `exclude`), replace meshes by capsules or spheres, and limit contacts (`max_contact_points`, `max_geom_pairs`)",
         source: "https://mujoco.readthedocs.io/en/stable/mjx.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("mujoco/mjx/_src/io.py:"), Host("brax/io/image.py"), Host("mujoco/renderer.py")],
@@ -26,6 +27,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each call copies every field of the state, and rendering draws on the host",
         help: "call `put_model` and `put_data` once, keep `mjx.Data` on the device, and render after the rollout from saved positions, at a low frame rate",
         source: "https://mujoco.readthedocs.io/en/stable/mjx.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -38,6 +40,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "a scan goes through the time steps one by one, with little work in each",
         help: "handle many trajectories in the same scan (`jax.vmap`); on a GPU with long trajectories, write the recurrence with `jax.lax.associative_scan`",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.lax.associative_scan.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("rlax/_src/episodic_memory.py", "")],
@@ -46,6 +49,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the differences are taken pair by pair, not as a matrix product",
         help: "for long vectors, compute squared distances as `|x|² + |y|² - 2 x @ y.T` and use `jax.lax.top_k`; if approximate neighbors suffice, use `jax.lax.approx_min_k`",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.lax.approx_min_k.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -57,6 +61,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "the work grows with the square of the atoms, for every value that is projected",
         help: "select the action first and project its distribution only; use fewer atoms or quantiles if learning permits",
         source: "https://rlax.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -68,6 +73,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each channel is convolved by itself, along one axis after the other, which is slow on CPUs",
         help: "use a smaller `kernel_size` (six times `sigma` suffices), blur many images in one call, and for a large `sigma` multiply in Fourier space or blur a smaller image",
         source: "https://dm-pix.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("dm_pix/_src/interpolation.py", "")],
@@ -76,6 +82,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each result gathers its neighbors one by one, with index arithmetic for every corner",
         help: "for flips, crops and quarter turns use `flip_left_right`, `random_crop` and `rot90`; if the transformation stays the same, apply it to the whole batch in one call (channels last)",
         source: "https://dm-pix.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("dm_pix/_src/metrics.py", "ssim")],
@@ -84,6 +91,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "five filtered maps are convolved row by row and column by column",
         help: "for large batches pass a `filter_fn` that filters all channels in one convolution, or measure it less often",
         source: "https://dm-pix.readthedocs.io/en/latest/api.html",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("mbirjax/qggmrf.py", ""), Frame("mbirjax/denoising.py", "median_filter3d")],
@@ -92,6 +100,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each update reads the neighbors of every voxel",
         help: "if iterations change little, stop earlier (`max_iterations`, `stop_threshold_change_pct`) and start from a direct reconstruction (`init_recon`); leave out the loss of the prior (`compute_prior_loss=False`)",
         source: "https://mbirjax.readthedocs.io/en/latest/",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("brax/generalized/", "")],
@@ -100,6 +109,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every substep builds and solves the mass matrix and constraint Jacobians",
         help: "use the faster `backend='spring'` or `'positional'` if they are accurate enough, or `backend='mjx'` if contacts matter; in any case use fewer substeps (`n_frames`)",
         source: "https://github.com/google/brax",
+        is_sure: false,
     },
     Part {
         signs: &[Frame("mujoco/mjx/_src/solver.py", "")],
@@ -108,6 +118,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "every iteration solves with the mass matrix, and its line search evaluates all constraints",
         help: "lower `iterations` and `ls_iterations`, use `solver=\"CG\"` or Newton with `cone=\"pyramidal\"`, and exclude impossible contacts (`contype`, `conaffinity`, `max_contact_points`)",
         source: "https://mujoco.readthedocs.io/en/stable/mjx.html",
+        is_sure: false,
     },
     Part {
         signs: &[Host("gymnasium/"), Host("gym/")],
@@ -116,5 +127,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "the program steps one environment at a time, and the device waits for it",
         help: "step many environments at once (`gymnasium.make_vec`, `AsyncVectorEnv`) with one policy batch, or use an environment on the device (gymnax, Brax)",
         source: "https://gymnasium.farama.org/api/vector/",
+        is_sure: false,
     },
 ];

@@ -1,9 +1,13 @@
-//! Convolutions of one channel with so long a window that Fourier transforms cost less.
+//! Convolutions that cost less in another form: of one channel with so long a window that Fourier transforms do, and of each channel by
+//! itself, which processors have no fast code for.
 
 use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
 use ridge_hlo::InstructionId;
 
+/// Groups of one channel, and elements of a window to add one after the other.
+const MANY_GROUPS: f64 = 8.0;
+const SHORT: f64 = 64.0;
 /// Elements of a window that is worth transforming.
 const LONG: f64 = 128.0;
 /// Operations of a transform for each point and each halving of its length.
@@ -14,7 +18,38 @@ const TRANSFORMS: f64 = 3.0;
 const PADDED: f64 = 1.2;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
-    site.module.instruction_ids().filter_map(|id| rewrite(site, id)).collect()
+    let all = || site.module.instruction_ids();
+    all().filter_map(|id| rewrite(site, id)).chain(all().filter_map(|id| grouped(site, id))).collect()
+}
+
+/// A convolution of each channel by itself, on a processor.
+fn grouped(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+    let convolution = site.instruction(id);
+    if convolution.opcode != "convolution" || !site.case.is_on_processors() {
+        return None;
+    }
+    let [signal, kernel, ..] = convolution.operands[..] else { return None };
+    let window = convolution.attributes().window.as_ref()?;
+    let taps: f64 = window.dimensions.iter().map(|one| one.size as f64).product();
+    let groups = convolution.attributes().feature_group_count as f64;
+    // One product for each tap and element.
+    let is_each = groups >= MANY_GROUPS && (site.elements(kernel) - taps * groups).abs() < 0.5;
+    let carrier = site.ran(id).filter(|_| is_each && taps <= SHORT)?;
+    let better = Work {
+        plain: 2.0 * taps * site.elements(id),
+        bytes: 3.0 * (site.elements(signal) + site.elements(id)) * site.width(id),
+        ..Work::default()
+    };
+    Some(Rewrite {
+        does: "goes to convolving each channel by itself (depthwise, `feature_group_count`), which is slow on a CPU",
+        instead: "a sum of shifted arrays",
+        why: "XLA's CPU convolutions run each group separately and don't vectorize over channels, far below the rate of other convolutions",
+        help: "for small windows, pad once and add shifted slices: `sum(x[:, i:i + h, j:j + w, :] * k[i, j] for i in range(m) for j in range(m))`, which fuses into one loop over all channels; or use a dense convolution if there are few channels",
+        at: id,
+        old: vec![carrier],
+        better: better.times(site.events(id)),
+        slack: Slack::Little,
+    })
 }
 
 fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {

@@ -208,7 +208,10 @@ fn of_comparison(site: &Site<'_, '_>, cone: &Cone) -> Option<Kind> {
     let has_numbers = !cone.leaves.is_empty();
     // The comparison itself, where only its type was changed on the way to the product.
     let is_bare = cone.steps.first().is_some_and(|first| site.instruction(*first).opcode == "compare");
-    let is_simple = cone.steps.iter().all(is_plain) && (is_bare || cone.steps.iter().any(makes));
+    // Whatever makes the few numbers that are spread out.
+    let whole = cone.steps.first().map_or(0.0, |first| site.elements(*first));
+    let is_small = |id: &InstructionId| site.elements(*id) * EXPANSION <= whole;
+    let is_simple = cone.steps.iter().all(|id| is_plain(id) || is_small(id)) && (is_bare || cone.steps.iter().any(makes));
     let is_kind = match kind {
         Kind::OneHot => has_numbers,
         Kind::Triangle => !has_numbers,

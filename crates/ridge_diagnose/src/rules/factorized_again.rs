@@ -48,7 +48,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         return None;
     }
     let arguments = behind_each(module, entry);
-    let own = arguments.get(&factor).filter(|own| !own.is_empty())?;
+    // A matrix made of what changes has other factors.
+    let own = arguments.get(&factor).filter(|own| !own.is_empty() && own.is_disjoint(&case.changing(program)))?;
     let is_large = |id: InstructionId| module.instruction(id).shape.element_count().is_ok_and(|count| count > 1);
     let parameters = module.computation(entry).instruction_ids();
     let mut others = parameters.filter(|id| module.instruction(*id).opcode == "parameter" && is_large(*id));

@@ -88,7 +88,9 @@ fn of_never_updated(case: &Case<'_>, program: &Program<'_>, entry: ComputationId
     if updated.is_empty() {
         return None;
     }
-    let part = Part::of(program, entry, behind, |of| of.is_disjoint(&updated));
+    // What the recorder saw to change has new results.
+    let changing = case.changing(program);
+    let part = Part::of(program, entry, behind, |of| of.is_disjoint(&updated) && of.is_disjoint(&changing));
     if case.share(part.ns) < LEAST || part.is_seldom(program) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! A part of a library has a large share of the time, and its documents name a cheaper one for many uses.
 
-use crate::case::Case;
+use crate::case::{Case, Framework};
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::libraries::PARTS;
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "Costly part of a library, with an alternative",
     document: include_str!("library_part.md"),
     asks: &[Question::Device],
-    explains: &[],
+    explains: &["host-bound-dispatch", "recompute-heavy", "small-operators", "small-programs-in-loop", "unexplained-work"],
     needs: &[Need::of::<Lines>(), Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
@@ -29,6 +29,8 @@ const LEAST: f64 = 0.30;
 
 /// The same of the host's: what it calls there, as backward passes, isn't counted.
 const LEAST_OF_HOST: f64 = 0.12;
+/// With a busier device, the host's time hardly matters.
+const MOST_BUSY: f64 = 0.7;
 /// Fewer looks say nothing.
 const FEWEST: u64 = 8;
 
@@ -70,7 +72,10 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
             .seen(seen.as_ref())
             .fact(format!("{held} of {whole} Python stack samples were in this code"))
             .claims(claim);
-        Some(finding.fact(format!("see {}", part.source)))
+        let finding = finding.fact(format!("see {}", part.source));
+        // Where the device is busy anyway, the host may take its time; on a CPU, PyTorch's host is the device.
+        let waits = (case.framework() == Framework::Torch && case.is_on_processors()) || case.busy_share().is_none_or(|busy| busy < MOST_BUSY);
+        Some(if waits { leveled(finding, part, share) } else { finding.information() })
     })
 }
 
@@ -101,10 +106,13 @@ fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding
         .at(most_of(case, &works))
         .about(OpRow::known(op).map(Subject::Op))
         .number(format!("in {}", list(&names, 3)), case.per_unit(ns))
-        .fact("the capture doesn't show whether the alternative fits this program")
         .claims(works.iter().map(|(_, at, ..)| (*at, 1.0)))
         .made_by(case.library_line_of_op(op));
-    Some(finding.fact(format!("see {}", part.source)))
+    let finding = match part.is_sure {
+        true => finding,
+        false => finding.fact("the capture doesn't show whether the alternative fits this program"),
+    };
+    Some(leveled(finding.fact(format!("see {}", part.source)), part, case.share(ns)))
 }
 
 /// What is known of a part that has `share` of the time.
@@ -113,7 +121,11 @@ fn told(share: f64, part: &Part) -> Finding {
         .why(part.why)
         .help(part.help)
         .unknown_amount()
-        .information()
+}
+
+/// What may be as it has to be only informs.
+fn leveled(finding: Finding, part: &Part, share: f64) -> Finding {
+    if part.is_sure && share >= LEAST { finding } else { finding.information() }
 }
 
 /// The line of the program that has most of the work.
@@ -148,28 +160,28 @@ fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
             position(&|sign| matches!(sign, Sign::Frame(path, function) if is_at(file, called, path, function)))
         })
     };
-    // A function of the program's own may have the same name.
+    // Of compiled functions in each other the outermost tells what was called; one of the program's own may have the same name.
     let is_own = |name: &str| stack.iter().any(|line| !line.file.contains("-packages/") && line.function.rsplit('.').next() == Some(name));
     let by_function = || {
-        position(&|sign| matches!(sign, Sign::Function(function) if calls(name, function) && !is_own(function)))
+        compiled(name).filter(|called| !is_own(called)).find_map(|called| position(&|sign| matches!(sign, Sign::Function(function) if *function == called)))
     };
     around().or_else(innermost).or_else(by_function)
 }
 
-/// Whether `function` is among the compiled functions in `op_name`, under whatever transformations.
-fn calls(op_name: &str, function: &str) -> bool {
-    op_name.split("jit(").skip(1).any(|part| part.strip_prefix(function).is_some_and(|rest| rest.starts_with(')')))
+/// The compiled functions in `op_name`, the outermost first, under whatever transformations.
+fn compiled(op_name: &str) -> impl Iterator<Item = &str> {
+    op_name.split("jit(").skip(1).filter_map(|part| Some(part.split_once(')')?.0))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::calls;
+    use super::compiled;
 
     #[test]
     fn functions_are_told_by_their_whole_name() {
-        assert!(calls("jit(train_step)/jit(_shuffle)/sort", "_shuffle"));
-        assert!(calls("jit(f)/vmap(jit(expm))/while/body/dot_general", "expm"));
-        assert!(!calls("jit(f)/jit(expm_frechet)/dot_general", "expm"));
-        assert!(!calls("jit(f)/expm/dot_general", "expm"));
+        let of = |name| compiled(name).collect::<Vec<_>>().join(" ");
+        assert_eq!(of("jit(train_step)/jit(_shuffle)/sort"), "train_step _shuffle");
+        assert_eq!(of("jit(f)/vmap(jit(expm))/while/body/dot_general"), "f expm");
+        assert_eq!(of("jit(f)/jit(expm_frechet)/expm/dot_general"), "f expm_frechet");
     }
 }

@@ -136,6 +136,12 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             function: parts[1].to_owned(),
             looks: number(2) as u64,
             arguments: parts[3..].iter().map(|name| (*name).to_owned()).collect(),
+            changing: Vec::new(),
+        }),
+        "changing" => watched.steady.push(ridge_trace::SteadyArguments {
+            function: parts[1].to_owned(),
+            changing: parts[2..].iter().map(|name| (*name).to_owned()).collect(),
+            ..ridge_trace::SteadyArguments::default()
         }),
         "zeros" => watched.zeros.push(ridge_trace::ZeroMatrix {
             name: parts[1].to_owned(),
