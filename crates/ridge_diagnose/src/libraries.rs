@@ -11,7 +11,8 @@ mod torch;
 mod training;
 mod worlds;
 
-use crate::library::Part;
+use crate::library::{Part, Sign};
+use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 /// Every part; where several fit an operation, the one whose frame is innermost counts, and the first of these.
@@ -27,6 +28,21 @@ pub(crate) static PARTS: LazyLock<Vec<&'static Part>> = LazyLock::new(|| {
         arrays::PARTS,
     ];
     groups.into_iter().flatten().collect()
+});
+
+/// The positions in [`PARTS`] of those with a frame in a package, by the package.
+pub(crate) static BY_PACKAGE: LazyLock<FxHashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+    let mut found: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (at, part) in PARTS.iter().enumerate() {
+        for sign in part.signs {
+            let (Sign::Frame(path, _) | Sign::Around(path, _)) = sign else { continue };
+            let of_package = found.entry(path.split('/').next().unwrap_or(path)).or_default();
+            if of_package.last() != Some(&at) {
+                of_package.push(at);
+            }
+        }
+    }
+    found
 });
 
 #[cfg(test)]

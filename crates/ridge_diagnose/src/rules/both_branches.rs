@@ -46,9 +46,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     );
     let longest = program.longest_first(&side.made);
     let help = if side.members > 1 {
-        "if the branch is seldom needed: take the condition out of `vmap`, with one `lax.cond` on `jnp.any(condition)` around the whole batch; collect the members that need it (`jnp.nonzero(condition, size=…)`) and compute only those; or reset all members together"
+        "if the branch is rarely needed: take the condition out of `vmap`, with one `lax.cond` on `jnp.any(condition)` around the whole batch; collect the members that need it (`jnp.nonzero(condition, size=…)`) and compute only those; or reset all members together"
     } else {
-        "if the branch is seldom needed: use `lax.cond`, which computes only the chosen branch, instead of `jnp.where`"
+        "if the branch is rarely needed: use `lax.cond`, which computes only the chosen branch, instead of `jnp.where`"
     };
     let finding = Finding::new(message)
         .at(place_of(case, program, side.select))

@@ -53,6 +53,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     of_steady(case, program, entry, &behind).or_else(|| of_never_updated(case, program, entry, &behind))
 }
 
+/// Elements of an argument that is no data.
+const SMALL: u64 = 8;
+
 /// What recomputes the same from arguments that the recorder saw to be the same arrays in every call.
 fn of_steady(case: &Case<'_>, program: &Program<'_>, entry: ComputationId, behind: &Behind) -> Option<Finding> {
     let module = program.module;
@@ -88,8 +91,9 @@ fn of_never_updated(case: &Case<'_>, program: &Program<'_>, entry: ComputationId
     if updated.is_empty() {
         return None;
     }
-    // What the recorder saw to change has new results.
-    let changing = case.changing(program);
+    // Batches that change come again in each epoch; keys and numbers don't.
+    let is_small = |id: &InstructionId| module.instruction(*id).shape.element_count().is_ok_and(|count| count <= SMALL);
+    let changing: BTreeSet<InstructionId> = case.changing(program).into_iter().filter(is_small).collect();
     let part = Part::of(program, entry, behind, |of| of.is_disjoint(&updated) && of.is_disjoint(&changing));
     if case.share(part.ns) < LEAST || part.is_seldom(program) {
         return None;

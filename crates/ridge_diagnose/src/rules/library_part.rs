@@ -3,7 +3,7 @@
 use crate::case::{Case, Framework};
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
-use crate::libraries::PARTS;
+use crate::libraries::{BY_PACKAGE, PARTS};
 use crate::library::{Part, Pass, Sign};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{distinct, list, percent};
@@ -144,28 +144,35 @@ fn most_of(case: &Case<'_>, works: &Works<'_>) -> Option<Place> {
 fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
     let name = case.analysis.instruction(op).map_or("", |(module, id)| module.op_name_in_fusion(id));
     let is_backward = name.contains("transpose(");
-    let position = |is_sign: &dyn Fn(&Sign) -> bool| {
-        PARTS.iter().position(|part| (part.pass == Pass::Any || is_backward) && part.signs.iter().any(is_sign))
-    };
+    let counts = |part: &Part| part.pass == Pass::Any || is_backward;
     let stack = case.analysis.lines().of(op).map_or(&[][..], |lines| &lines.stack);
-    let is_at = |file: &str, called: &str, path: &str, function: &str| file.starts_with(path) && called.starts_with(function);
-    let installed = || stack.iter().filter_map(|line| Some((line.file.rsplit_once("-packages/")?.1, line.function.as_str())));
-    let around = || {
-        installed().find_map(|(file, called)| {
-            position(&|sign| matches!(sign, Sign::Around(path, function) if is_at(file, called, path, function)))
+    let in_packages = || {
+        stack.iter().filter_map(|line| {
+            let (_, file) = line.file.rsplit_once("-packages/")?;
+            Some((file, line.function.as_str(), BY_PACKAGE.get(file.split('/').next()?)?))
         })
     };
-    let innermost = || {
-        installed().find_map(|(file, called)| {
-            position(&|sign| matches!(sign, Sign::Frame(path, function) if is_at(file, called, path, function)))
+    let by_frame = |is_around: bool| {
+        in_packages().find_map(|(file, called, parts)| {
+            parts.iter().copied().find(|part| {
+                let is_sign = |sign: &Sign| match sign {
+                    Sign::Frame(path, function) => !is_around && file.starts_with(path) && called.starts_with(function),
+                    Sign::Around(path, function) => is_around && file.starts_with(path) && called.starts_with(function),
+                    Sign::Function(_) | Sign::Host(_) => false,
+                };
+                PARTS.get(*part).is_some_and(|part| counts(part) && part.signs.iter().any(is_sign))
+            })
         })
     };
     // Of compiled functions in each other the outermost tells what was called; one of the program's own may have the same name.
     let is_own = |name: &str| stack.iter().any(|line| !line.file.contains("-packages/") && line.function.rsplit('.').next() == Some(name));
     let by_function = || {
-        compiled(name).filter(|called| !is_own(called)).find_map(|called| position(&|sign| matches!(sign, Sign::Function(function) if *function == called)))
+        compiled(name).filter(|called| !is_own(called)).find_map(|called| {
+            let is_sign = |sign: &Sign| matches!(sign, Sign::Function(function) if *function == called);
+            PARTS.iter().position(|part| counts(part) && part.signs.iter().any(is_sign))
+        })
     };
-    around().or_else(innermost).or_else(by_function)
+    by_frame(true).or_else(|| by_frame(false)).or_else(by_function)
 }
 
 /// The compiled functions in `op_name`, the outermost first, under whatever transformations.
