@@ -27,6 +27,11 @@ _LEAST_NUMBERS = 1 << 12
 _MOST_BYTES, _MOST_CALLS, _MOST_KNOWN = 1 << 23, 256, 1 << 10
 
 
+def is_compiling(torch: Any) -> bool:
+    """Whether what runs is being compiled or traced: then even a look at an array's size becomes part of the program."""
+    return torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None
+
+
 class TorchFunctions:
     """Hears calls; `again` is told of each: the function's name, and whether it had its argument before.
 
@@ -54,7 +59,7 @@ class TorchFunctions:
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             nonlocal calls
-            if torch.compiler.is_compiling():
+            if is_compiling(torch):
                 return function(*args, **kwargs)
             calls += 1
             if calls <= _MOST_CALLS:

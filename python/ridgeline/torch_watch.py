@@ -18,7 +18,7 @@ from ctypes import c_int32, c_int64, string_at
 from typing import Any
 
 from .own_files import OwnFiles, innermost
-from .torch_functions import TorchFunctions
+from .torch_functions import TorchFunctions, is_compiling
 
 #: Calls of modules that are looked at; after them the program calls its modules as if nobody watched.
 _MOST_CALLS = 1 << 15
@@ -187,7 +187,7 @@ class TorchWatch:
         return said
 
     def _before(self, module: Any, inputs: Any) -> None:
-        if self._torch.compiler.is_compiling() or self._hook is None:
+        if is_compiling(self._torch) or self._hook is None:
             return
         self._calls += 1
         if self._calls > _MOST_CALLS or self._failures >= _MOST_FAILURES:
@@ -278,7 +278,7 @@ class TorchWatch:
         return found and [found["file"], found["line"], found["function"], ""]
 
     def _stepped(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        if self._torch.compiler.is_compiling():
+        if is_compiling(self._torch):
             return
         self._steps += 1
         with self._looking() as looks:
@@ -292,7 +292,7 @@ class TorchWatch:
                 self._clearing_of(optimizer).steps(optimizer)
 
     def _clears(self, optimizer: Any) -> None:
-        if self._torch.compiler.is_compiling():
+        if is_compiling(self._torch):
             return
         with self._looking() as looks:
             if looks:

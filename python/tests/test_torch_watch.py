@@ -338,3 +338,21 @@ def test_looking_ends_where_it_took_too_long() -> None:
     """
     )
     assert told == {}
+
+
+def test_programs_that_are_traced_are_left_alone() -> None:
+    program = """
+        class Scorer(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.decoder = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.SiLU())
+                self.noise = torch.nn.Parameter(torch.zeros(64))
+            def forward(self, x):
+                return self.decoder(x).square().sum(-1) + self.noise.sum()
+        model = Scorer().eval()
+        with torch.no_grad():
+            for _ in range(8):
+                x = torch.randn(3072, 64)
+                torch.jit.trace(model, x)(x)
+    """
+    assert not watched(program).get("repeated")
