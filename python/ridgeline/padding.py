@@ -119,7 +119,7 @@ class PaddedArguments:
         if type(callee).__name__ != COMPILED:
             return
         file = path_of(frame.code)
-        place = [file, *(_padded_at(frame.code.co_filename) or (site.line, frame.code.co_name)), ""]
+        place = [file, *(padded_at(frame.code.co_filename) or (site.line, frame.code.co_name)), ""]
         seen: set[int] = set()
         for argument in site.arguments:
             value = value_of(argument, names, frame.others)
@@ -174,7 +174,7 @@ def _sites_of(code: CodeType) -> Iterator[_Site]:
 
 
 @functools.cache
-def _padded_at(file: str) -> tuple[int, str] | None:
+def padded_at(file: str) -> tuple[int, str] | None:
     """The line and the function of a file that call a library's function for padding, such as `jnp.pad`; None where none does, or many."""
     functions = functions_of(file)
     own = {name for name, _ in functions}

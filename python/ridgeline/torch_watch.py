@@ -18,6 +18,8 @@ from ctypes import c_int32, c_int64, string_at
 from typing import Any
 
 from .own_files import OwnFiles, innermost
+from .padding import padded_at
+from .torch_conversions import TorchConversions
 from .torch_functions import TorchFunctions, is_compiling
 
 #: Calls of modules that are looked at; after them the program calls its modules as if nobody watched.
@@ -84,6 +86,7 @@ class TorchWatch:
         self._cleared: list[_Clearing] = []
         #: Passes over the data of loaders with workers, by the number of workers and the place of the loop.
         self._passes: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._conversions = TorchConversions(torch, self._frame)
         self._hook: Any = None
 
     def start(self) -> None:
@@ -105,6 +108,7 @@ class TorchWatch:
         self._hear_clearing()
         self._hear_loaders()
         TorchFunctions(self._torch, self._called, self._looking).start()
+        self._conversions.start()
 
     def _stop_hearing(self) -> None:
         hook, self._hook = self._hook, None
@@ -172,14 +176,19 @@ class TorchWatch:
             said["repeated"] = sorted(repeated, key=lambda entry: -entry["again"])[:8]
         padding = max(self._padding.values(), key=lambda padding: padding.share, default=None)
         if padding is not None and padding.share > 0.0:
+            frame = padding.frame
+            if frame is not None and (place := padded_at(frame[0])) is not None:
+                frame = [frame[0], *place, ""]
             said["padding"] = {
                 "share": round(padding.share, 4),
                 "beyond_longest": round(padding.beyond_longest, 4),
                 "looks": padding.looks,
-                "frame": padding.frame,
+                "frame": frame,
             }
         if passes := [entry for entry in self._passes.values() if entry["passes"] > 1]:
             said["restarted_workers"] = sorted(passes, key=lambda entry: -entry["passes"])
+        if conversions := self._conversions.told():
+            said["conversions"] = conversions
         if unread := self._unread():
             said["unread_gradients"] = unread
         if cleared := [clearing.told() for clearing in self._cleared if clearing.is_a_habit()]:

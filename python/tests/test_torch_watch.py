@@ -356,3 +356,19 @@ def test_programs_that_are_traced_are_left_alone() -> None:
                 torch.jit.trace(model, x)(x)
     """
     assert not watched(program).get("repeated")
+
+
+def test_conversions_of_lists_are_timed_and_others_are_not() -> None:
+    program = """
+        import numpy as np
+        pieces = [np.zeros(64, np.float32) for _ in range(64)]
+        scripted = torch.jit.script(torch.nn.ReLU())
+        for _ in range(10):
+            scripted(torch.tensor(pieces))
+            torch.tensor(3.0)
+            torch.as_tensor(pieces[0])
+        for _ in range(3):
+            torch.tensor([1.0, 2.0])
+    """
+    [found] = watched(program)["conversions"]
+    assert (found["of"], found["calls"], 0.0 < found["part"] <= 1.0) == ("`torch.tensor` of a list of NumPy arrays", 10, True)

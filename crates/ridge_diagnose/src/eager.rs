@@ -237,6 +237,10 @@ mod tests {
         let full = ("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "True", "", ""]"#);
         let first = ("matmul", "[[1, 1200, 32], [1, 32, 32]]", "");
         assert_eq!(forms(&[full, first]), "the vectors with a singular value in [0]");
+        assert_eq!(
+            forms(&[full, ("slice", "[[1200, 1200], [], [], [], []]", ""), first]),
+            "the vectors with a singular value in [0]"
+        );
         assert_eq!(forms(&[full, ("mm", "[[1200, 1200], [1200, 7]]", "")]), "");
         assert_eq!(forms(&[("linalg_svd", "[[1200, 32], [], [], []]", r#"["", "False", "", ""]"#), first]), "");
         assert_eq!(forms(&[("linalg_svd", "[[40, 32], [], [], []]", r#"["", "True", "", ""]"#), first]), "");

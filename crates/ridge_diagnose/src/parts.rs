@@ -7,6 +7,7 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::pauses::is_own_code;
+use crate::places::Seen;
 use ridge_analysis::{Cause, PythonLooks};
 use ridge_trace::PythonStack;
 
@@ -168,7 +169,11 @@ impl Case<'_> {
     }
 
     /// A finding of the idle time in which the host did `wanted`, where that is enough to speak of: `message` of its share.
-    pub(crate) fn finding_of_part(&self, wanted: HostPart, message: impl Fn(f64) -> String) -> Option<Finding> {
+    pub(crate) fn finding_of_part(
+        &self,
+        wanted: HostPart,
+        message: impl Fn(f64, &Seen<'_>) -> String,
+    ) -> Option<Finding> {
         let claim = self.idle_while(wanted);
         let share = self.share_of(claim.iter().copied());
         let least = if self.is_on_processors() { LEAST_ON_PROCESSORS } else { LEAST };
@@ -176,7 +181,7 @@ impl Case<'_> {
             .seen(&self.looks_in(&claim, |stack| self.part_of(stack) == Some(wanted)))
             .filter(|_| share >= least)?;
         let ns = (share * self.breakdown().whole_ns() as f64) as i64;
-        let finding = Finding::new(message(share))
+        let finding = Finding::new(message(share, &seen))
             .seen(Some(&seen))
             .number("idle time, estimated from Python stack samples", self.per_unit(ns))
             .fact(format!("{} of {} of these samples were at this line", seen.looks, seen.of));

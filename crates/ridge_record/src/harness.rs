@@ -69,6 +69,7 @@ const FILES: &[PackageFile] = package_files![
     "steady.py",
     "step_function.py",
     "torch_attach.py",
+    "torch_conversions.py",
     "torch_dynamo.py",
     "torch_functions.py",
     "torch_memory.py",

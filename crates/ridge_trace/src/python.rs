@@ -75,6 +75,21 @@ pub struct Watched {
     pub steady: Vec<SteadyArguments>,
     /// Matrices that are mostly zeros, as products and compiled functions are given them.
     pub zeros: Vec<ZeroMatrix>,
+    /// Conversions of lists to tensors, by place.
+    pub conversions: Vec<Conversions>,
+}
+
+/// Conversions of lists or tuples to tensors at one place.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conversions {
+    /// What is converted: `torch.tensor` of a list of NumPy arrays.
+    pub of: String,
+    /// How often.
+    pub calls: u64,
+    /// The part of the time from the first to the last that they took, 0 to 1.
+    pub part: f64,
+    /// The place in the program's own files.
+    pub place: Option<PythonPlace>,
 }
 
 /// A matrix that was mostly zeros in every look at it.

@@ -4,7 +4,8 @@ use crate::note::{Note, Severity};
 use ridge_documents::{SampledFrame, Samples, Stretch};
 use ridge_import::Imported;
 use ridge_trace::{
-    ClearedGradients, Padding, RepeatedCalls, RestartedWorkers, SteadyArguments, UnreadGradients, Watched, ZeroMatrix,
+    ClearedGradients, Conversions, Padding, RepeatedCalls, RestartedWorkers, SteadyArguments, UnreadGradients, Watched,
+    ZeroMatrix,
 };
 use ridge_trace::{NONE, PythonPlace, PythonStack, PythonThread, StringId, Trace};
 use std::fs::{File, read_dir};
@@ -161,7 +162,24 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         looks: matrix.looks,
     });
     let zeros = zeros.collect();
-    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients, restarted_workers, steady, zeros })
+    let conversions = said.conversions.iter().map(|conversions| Conversions {
+        of: conversions.of.clone(),
+        calls: conversions.calls,
+        part: conversions.part.clamp(0.0, 1.0),
+        place: conversions.frame.as_ref().map(&mut place),
+    });
+    let conversions = conversions.collect();
+    Some(Watched {
+        process,
+        conversions,
+        repeated,
+        padding,
+        unread_gradients,
+        cleared_gradients,
+        restarted_workers,
+        steady,
+        zeros,
+    })
 }
 
 /// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is.

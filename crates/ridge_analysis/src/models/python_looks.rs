@@ -17,7 +17,7 @@ pub type Looks = FxHashMap<u32, u64>;
 pub struct PythonLooks {
     /// While a device was idle, by row of the breakdown.
     idle: FxHashMap<usize, Looks>,
-    /// In all of it.
+    /// In all of it; where that is short, also after it and between its windows.
     all: Looks,
     /// Their number.
     pub count: u64,
@@ -36,10 +36,11 @@ impl Shared for PythonLooks {
         let mut of_process: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
         for process in 0..trace.processes.len() as u32 {
             let looks = busiest(analysis, process);
-            for (_, stack) in &looks {
+            let all = if looks.len() < ENOUGH { from_judged_on(analysis, process, &looks) } else { looks.clone() };
+            for (_, stack) in &all {
                 *found.all.entry(*stack).or_default() += 1;
             }
-            found.count += looks.len() as u64;
+            found.count += all.len() as u64;
             of_process.insert(process, looks);
         }
         for (position, device) in idle.devices.iter().enumerate() {
@@ -75,7 +76,7 @@ impl PythonLooks {
         self.idle.get(&at)
     }
 
-    /// What was found in the judged time.
+    /// What was found in the judged time; where that is short, also after it and between its windows.
     pub fn all(&self) -> &Looks {
         &self.all
     }
@@ -90,6 +91,19 @@ fn busiest(analysis: &Analysis<'_>, process: u32) -> Vec<(i64, u32)> {
         looks.filter(|(at, _)| spans.contains(*at)).collect::<Vec<(i64, u32)>>()
     });
     judged.max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Looks that tell what a program spends its time on.
+const ENOUGH: usize = 64;
+
+/// The looks of the same thread from the first judged moment on: between windows of a recording the program goes on as it did in them.
+fn from_judged_on(analysis: &Analysis<'_>, process: u32, judged: &[(i64, u32)]) -> Vec<(i64, u32)> {
+    let Some((first, _)) = judged.first() else { return Vec::new() };
+    let threads = threads(analysis.trace, process).map(|thread| {
+        let looks = thread.at_ns.iter().copied().zip(thread.stack.iter().copied());
+        looks.filter(|(at, _)| at >= first).collect::<Vec<(i64, u32)>>()
+    });
+    threads.max_by_key(Vec::len).unwrap_or_default()
 }
 
 fn threads(trace: &Trace, process: u32) -> impl Iterator<Item = &PythonThread> {

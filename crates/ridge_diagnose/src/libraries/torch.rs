@@ -6,6 +6,28 @@ use crate::library::Sign::Host;
 
 pub(super) static PARTS: &[Part] = &[
     Part {
+        signs: &[Host("torch/jit/_trace.py"), Host("torch/jit/_script.py:script"), Host("torch/jit/_freeze.py")],
+        pass: Any,
+        does: "is host time for tracing or compiling a model again and again (`torch.jit.trace`, `torch.jit.script`)",
+        why: "each call runs the model, records and optimizes its graph, and checks it against another run",
+        help: "trace the model once when the program starts, keep the result, and only call that for each request; or use `torch.compile`, which keeps compiled code by itself",
+        source: "https://docs.pytorch.org/docs/stable/generated/torch.jit.trace.html",
+        is_sure: true,
+    },
+    Part {
+        signs: &[
+            Host("torch/_tensor_str.py"),
+            Host("torch/_tensor.py:Tensor.__format__"),
+            Host("torch/_tensor.py:Tensor.__repr__"),
+        ],
+        pass: Any,
+        does: "is host time for formatting tensors as text (`print`, f-strings, `log.debug(f\"…\")`)",
+        why: "printing a tensor reads its elements one by one, and an f-string is formatted even if the logger drops the message",
+        help: "pass tensors to the logger as arguments (`log.debug(\"mean %s\", mean)`), which formats them only if the level is enabled, or guard the call with `log.isEnabledFor(logging.DEBUG)`; log only every N steps",
+        source: "https://docs.python.org/3/howto/logging.html#optimization",
+        is_sure: true,
+    },
+    Part {
         signs: &[Host("torch/distributions/multivariate_normal.py")],
         pass: Any,
         does: "goes to building multivariate normal distributions, which validates and factorizes (Cholesky) the covariance every time",
@@ -39,7 +61,7 @@ pub(super) static PARTS: &[Part] = &[
     Part {
         signs: &[Host("torch/autograd/functional.py")],
         pass: Any,
-        does: "goes to computing Jacobians or Hessians row by row (`torch.autograd.functional`)",
+        does: "goes to computing a Jacobian or Hessian row by row (`torch.autograd.functional`)",
         why: "each row is a separate backward pass, launched from Python",
         help: "pass `vectorize=True`, or use `torch.func.jacrev`, `jacfwd` or `hessian`, which compute all rows in one batch",
         source: "https://docs.pytorch.org/docs/stable/func.html",

@@ -211,7 +211,8 @@ fn of_comparison(site: &Site<'_, '_>, cone: &Cone) -> Option<Kind> {
     // Whatever makes the few numbers that are spread out.
     let whole = cone.steps.first().map_or(0.0, |first| site.elements(*first));
     let is_small = |id: &InstructionId| site.elements(*id) * EXPANSION <= whole;
-    let is_simple = cone.steps.iter().all(|id| is_plain(id) || is_small(id)) && (is_bare || cone.steps.iter().any(makes));
+    let is_simple =
+        cone.steps.iter().all(|id| is_plain(id) || is_small(id)) && (is_bare || cone.steps.iter().any(makes));
     let is_kind = match kind {
         Kind::OneHot => has_numbers,
         Kind::Triangle => !has_numbers,

@@ -63,13 +63,22 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     } else {
         "load in worker processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
     };
+    let help = if unpacks(case, &claim) {
+        "take the arrays from the archive once, in `__init__` (`self.signal = archive[\"signal\"]`): indexing the archive of `numpy.load` reads and decompresses the whole array each time; store what is too large uncompressed (`numpy.save`, `mmap_mode=\"r\"`)"
+    } else {
+        help
+    };
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
     let restarts = restarted.map_or_else(String::new, |(workers, passes)| {
         format!(", which starts {} for each of {passes} passes", count(workers, "new worker process", "new worker processes"))
     });
     let idle = percent(case.share(ns));
-    let busiest = busiest(case, &claim).map_or_else(String::new, |function| format!(", for each item mostly in `{function}`"));
+    let busiest = match busiest(case, &claim) {
+        Some(function) => format!(", for each item mostly in `{function}`"),
+        None if unpacks(case, &claim) => ", which mostly reads and decompresses an archive (`.npz`)".to_owned(),
+        None => String::new(),
+    };
     let rows = if takes_rows(case, &claim) { ", which fetches single rows and collates them" } else { "" };
     let finding =
         Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{rows}{restarts}{busiest}"))
@@ -118,6 +127,16 @@ fn busiest(case: &Case<'_>, claim: &[(usize, f32)]) -> Option<String> {
     }
     let (function, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
     (count as f64 >= MOST_OF_ITEM * all as f64).then(|| short(function))
+}
+
+/// Whether much of the waiting is for an archive that is unpacked.
+fn unpacks(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
+    let looks = case.looks_in(claim, |_| true);
+    let unpacking = case.looks_in(claim, |stack| {
+        let inside = case.trace().strings.get(stack.innermost);
+        ["zipfile", "gzip.py", "lzma.py", "bz2.py"].iter().any(|file| inside.contains(file))
+    });
+    3 * unpacking.values().sum::<u64>() > looks.values().sum()
 }
 
 /// Whether much of the waiting is for workers to start or to end.

@@ -23,7 +23,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(case
         .finding_of_part(
             HostPart::Joining,
-            |share| format!("the device waits {} of the time while the host concatenates growing arrays; one array of the full length, or a list joined once, would suffice", percent(share)),
+            |share, _| format!("the device waits {} of the time while the host concatenates growing arrays; one array of the full length, or a list joined once, would suffice", percent(share)),
         )
         .map(|finding| {
             finding

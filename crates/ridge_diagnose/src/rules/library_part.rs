@@ -31,6 +31,8 @@ const LEAST: f64 = 0.30;
 const LEAST_OF_HOST: f64 = 0.12;
 /// With a busier device, the host's time hardly matters.
 const MOST_BUSY: f64 = 0.7;
+/// Files of parts that compute in forward passes.
+const FORWARD: [&str; 4] = ["torch/nn/utils/parametriz", "torch/nn/utils/weight_norm.py", "torch/nn/utils/spectral_norm.py", "torch/distributions/"];
 /// Fewer looks say nothing.
 const FEWEST: u64 = 8;
 
@@ -58,9 +60,13 @@ pub(crate) fn most_of_host(case: &Case<'_>) -> Option<&'static Part> {
 
 /// Parts that the host was in, by looks at its Python.
 fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let whole: u64 = case.analysis.get::<PythonLooks>().all().values().sum();
+    let all: u64 = case.analysis.get::<PythonLooks>().all().values().sum();
+    let backward = backward_looks(case);
     looks_at_host(case).into_iter().filter_map(move |(part, looks)| {
         let (part, held) = (PARTS.get(part)?, looks.values().sum::<u64>());
+        // A backward pass has a part of each part of the forward pass.
+        let is_forward = part.signs.iter().any(|sign| matches!(sign, Sign::Host(path) if FORWARD.iter().any(|file| path.starts_with(file))));
+        let whole = if is_forward { all.saturating_sub(backward) } else { all };
         let share = held as f64 / whole.max(1) as f64;
         if held < FEWEST || share < LEAST_OF_HOST {
             return None;
@@ -70,13 +76,24 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
         let claim = (0..case.breakdown().rows.len()).map(|at| (at, share as f32));
         let finding = told(share, part)
             .seen(seen.as_ref())
-            .fact(format!("{held} of {whole} Python stack samples were in this code"))
+            .fact(format!("{held} of {whole} Python stack samples{} were in this code", if is_forward && backward > 0 { " outside of backward passes" } else { "" }))
             .claims(claim);
         let finding = finding.fact(format!("see {}", part.source));
         // Where the device is busy anyway, the host may take its time; on a CPU, PyTorch's host is the device.
         let waits = (case.framework() == Framework::Torch && case.is_on_processors()) || case.busy_share().is_none_or(|busy| busy < MOST_BUSY);
         Some(if waits { leveled(finding, part, share) } else { finding.information() })
     })
+}
+
+/// Looks that found the host in a backward pass.
+fn backward_looks(case: &Case<'_>) -> u64 {
+    let trace = case.trace();
+    let is_backward = |row: &u32| {
+        let stack = trace.python.stacks.get(*row as usize);
+        stack.is_some_and(|stack| trace.strings.get(stack.innermost).starts_with("torch/autograd/graph.py:_engine_run_backward"))
+    };
+    let all = case.analysis.get::<PythonLooks>().all();
+    all.iter().filter(|(row, _)| is_backward(row)).map(|(_, count)| count).sum()
 }
 
 /// The looks at each part that the host was in.

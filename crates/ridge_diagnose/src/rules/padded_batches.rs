@@ -25,7 +25,9 @@ pub(crate) static RULE: Rule = Rule {
 /// Batches that were looked at.
 const FEWEST: u64 = 4;
 /// The part of all positions beyond the longest sequence of the batch from which on it warns.
-const LEAST: f64 = 0.2;
+const LEAST: f64 = 0.3;
+/// The same of a compiled function's arguments: of the next power of two, up to half is padding.
+const LEAST_IN_BUCKETS: f64 = 0.5;
 /// The part that is padding at all from which on it informs.
 const LEAST_IN_ALL: f64 = 0.4;
 /// Of the time, what operations over padding of compiled programs must hold.
@@ -94,7 +96,7 @@ fn of_programs(case: &Case<'_>, padding: &Padding, told: impl FnOnce(Finding) ->
             .claims(rows.iter().map(|(at, held)| (*at, held * part as f32)))
     };
     let (beyond, share) = (padding.beyond_longest, padding.share);
-    if beyond >= LEAST && held * beyond >= LEAST_OF_PROGRAM {
+    if beyond >= LEAST_IN_BUCKETS && held * beyond >= LEAST_OF_PROGRAM {
         let words = format!("{} of the {} positions in arguments of `{}` are padding for every example of their batch", percent(beyond), padding.extent, padding.function);
         return Some(finding(words, beyond).priced(held * beyond * LEAST_OF_TIME, 1.0 - (1.0 - beyond) * (1.0 - beyond)));
     }

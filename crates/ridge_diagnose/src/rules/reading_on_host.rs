@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::parts::HostPart;
+use crate::places::Seen;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Need, PythonLooks};
@@ -28,7 +29,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(case
         .finding_of_part(
             HostPart::Reading,
-            |share| format!("the device waits {} of the time while the program {does}", percent(share)),
+            |share, _| format!("the device waits {} of the time while the program {does}", percent(share)),
         )
         .map(|finding| {
             finding
@@ -46,7 +47,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// What the other thread does is not looked at: it may be all that can be done.
 fn waits_for_thread(case: &Case<'_>) -> Option<Finding> {
-    let message = |share| format!("the device waits {} of the time while the program waits for another of its threads", percent(share));
+    let message = |share: f64, _: &Seen<'_>| format!("the device waits {} of the time while the program waits for another of its threads", percent(share));
     let finding = case.finding_of_part(HostPart::Waiting, message)?;
     Some(
         finding

@@ -23,7 +23,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(case
         .finding_of_part(
             HostPart::Computing,
-            |share| format!("the device waits {} of the time while the host computes on results or inputs, which a compiled function could do on the device", percent(share)),
+            |share, _| format!("the device waits {} of the time while the host computes on results or inputs, which a compiled function could do on the device", percent(share)),
         )
         .map(|finding| {
             finding

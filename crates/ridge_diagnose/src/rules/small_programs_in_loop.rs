@@ -2,7 +2,7 @@
 
 use crate::calls::{Call, MOST_LOOKED_AT};
 use crate::case::Case;
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
@@ -11,6 +11,7 @@ use crate::words::{count, percent};
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Activity, Cause, IdleGaps, Life, Need, PythonLooks, Spans};
 use ridge_hlo::{HloModule, Shape};
+use ridge_trace::PythonStack;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::FxHashMap;
 
@@ -37,6 +38,8 @@ const SMALL_NS: i64 = 1_000_000;
 const DISPATCH_NS: i64 = 100_000;
 /// What lies between two turns of such a loop at most, nanoseconds.
 const BETWEEN_NS: i64 = 5_000_000;
+/// Fewer looks tell nothing.
+const FEWEST_LOOKS: u64 = 8;
 /// The least part of the judged time from the first to the last of the turns.
 const MOST_OF: f64 = 0.5;
 
@@ -98,8 +101,22 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     let blocked = case.waited_part();
     let of_blocking = claimed.iter().filter_map(|(at, part)| Some((*at, part.min(*blocked.get(at)?))));
     let is_blocked = each_ns > DISPATCH_NS && case.share_of(of_blocking) > 0.5 * share;
-    let finding = if share < WORTH_A_WARNING || is_blocked { finding.information() } else { finding };
+    let is_elsewhere = seen.as_ref().is_some_and(|seen| is_elsewhere(case, &claimed, &seen.place));
+    let finding = if share < WORTH_A_WARNING || is_blocked || is_elsewhere { finding.information() } else { finding };
     Some((share, case.unless_brief(finding)))
+}
+
+/// Whether looks in the waiting found the host mostly in other code of the program than the call: an environment or a memory of samples
+/// in Python can't move into the compiled function with it.
+fn is_elsewhere(case: &Case<'_>, claim: &[(usize, f32)], place: &Place) -> bool {
+    let trace = case.trace();
+    let is_at = |stack: &PythonStack| {
+        let innermost = stack.places.first().and_then(|place| trace.python.places.get(*place as usize));
+        innermost.is_some_and(|found| found.line == place.line && trace.strings.get(found.file) == place.file)
+    };
+    let count = |wanted: &dyn Fn(&PythonStack) -> bool| case.looks_in(claim, wanted).values().sum::<u64>();
+    let (all, at) = (count(&|_| true), count(&is_at));
+    all >= FEWEST_LOOKS && 2 * at < all
 }
 
 /// The calls of each of the program's own functions that is called again and again without compiling, in order.

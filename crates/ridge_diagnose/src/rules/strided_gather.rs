@@ -33,6 +33,9 @@ const IN_A_LINE: f64 = 16.0;
 /// What is left, at most, of the time when rows are read as they lie.
 const MOST_LEFT: f64 = 0.6;
 
+/// Operators after a gather among which one reads its result.
+const READERS: usize = 8;
+
 /// A table and how it lies: numbers of a row, and how far apart they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Table {
@@ -48,8 +51,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut known: FxHashMap<u32, Option<Table>> = FxHashMap::default();
     let mut found: Vec<usize> = Vec::new();
     let mut widest: Option<Table> = None;
+    let mut by_columns = false;
     for (at, call) in all.iter().enumerate().filter(|(_, call)| !call.is_backward && call.detail != NONE) {
         if !gathers(case.trace().strings.get(call.name)) {
+            continue;
+        }
+        let following = all[at + 1..].iter().take(READERS).filter(|next| next.detail != NONE).map(|next| next.detail);
+        if let Some(table) = columns_of(case, call.detail, following) {
+            by_columns = true;
+            found.push(at);
+            widest = widest.into_iter().chain([table]).max_by_key(|table| table.row);
             continue;
         }
         if let Some(table) = *known.entry(call.detail).or_insert_with(|| table_of(case, call.detail)) {
@@ -64,8 +75,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let seen = case.seen_during(found.iter().map(|at| all[*at].row));
     let left = 1.0 / (table.row as f64).min(IN_A_LINE);
+    let (what, one) = if by_columns { ("columns of an array", "column") } else { ("rows of a transposed array", "row") };
     let finding = Finding::new(format!(
-        "{} of the time gathers rows of a transposed array: the {} numbers of a row lie {} apart in memory, each in a cache line of its own; a row-major (contiguous) layout would suffice",
+        "{} of the time gathers {what}: the {} numbers of a {one} lie {} apart in memory, each in a cache line of its own; a row-major (contiguous) layout would suffice",
         percent(share),
         table.row,
         table.apart,
@@ -75,7 +87,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .seen(seen.as_ref())
     .number("gathers from such an array", case.count_per_unit(found.len() as u64))
     .why("memory is read in whole cache lines (64 bytes), so a number that is read alone costs as much as 16 that lie side by side")
-    .help("store the array as its rows are read: `torch.stack(columns, dim=1)` instead of `torch.stack(columns).T`, or call `.contiguous()` once, before the loop")
+    .help(if by_columns {
+        "store the array the other way round, one row per item: `table = table.T.contiguous()` once, before the loop, then `table[ids]` instead of `table[:, ids]`"
+    } else {
+        "store the array as its rows are read: `torch.stack(columns, dim=1)` instead of `torch.stack(columns).T`, or call `.contiguous()` once, before the loop"
+    })
     .claims(claim)
     .priced(share * (1.0 - MOST_LEFT), share * (1.0 - left));
     Ok(vec![finding])
@@ -92,6 +108,22 @@ fn table_of(case: &Case<'_>, detail: u32) -> Option<Table> {
     let shape = trace.operator_shapes.get(detail as usize)?;
     let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(trace.strings.get(text)));
     across(dims.first()?, strides.first()?)
+}
+
+/// The same of a gather that takes columns of an array that lies by rows, which what reads the result tells: it has as many rows, and
+/// fewer columns.
+fn columns_of(case: &Case<'_>, detail: u32, following: impl Iterator<Item = u32>) -> Option<Table> {
+    let trace = case.trace();
+    let shape = trace.operator_shapes.get(detail as usize)?;
+    let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(trace.strings.get(text)));
+    let ([row, columns], [apart, 1]) = (&dims.first()?[..], &strides.first()?[..]) else { return None };
+    let table = across(&[*columns, *row], &[1, *apart])?;
+    let reads = following.flat_map(|next| case.extents_at(next).to_vec()).find_map(|sizes| match sizes[..] {
+        [.., rows, taken] if rows == *row && taken != *columns => Some(true),
+        [.., taken, whole] if whole == *columns && taken != *row => Some(false),
+        _ => None,
+    });
+    reads?.then_some(table)
 }
 
 fn across(dims: &[i64], strides: &[i64]) -> Option<Table> {

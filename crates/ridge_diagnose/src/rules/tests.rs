@@ -95,7 +95,7 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
 
 /// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
 /// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE` and of JAX ` FUNCTION EXTENT`, `watched: unread NUMBERS OF ARRAYS NAME`,
-/// `watched: workers WORKERS PASSES`, `watched: zeros NAME ROWSxCOLUMNS SHARE FILE:LINE MOST_IN_ROW`.
+/// `watched: conversions PART CALLS KIND FILE:LINE`, `watched: workers WORKERS PASSES`, `watched: zeros NAME ROWSxCOLUMNS SHARE FILE:LINE MOST_IN_ROW`.
 fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
     let parts: Vec<&str> = line.split(' ').collect();
     let number = |at: usize| parts[at].parse::<f64>().expect("a number");
@@ -142,6 +142,12 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             function: parts[1].to_owned(),
             changing: parts[2..].iter().map(|name| (*name).to_owned()).collect(),
             ..ridge_trace::SteadyArguments::default()
+        }),
+        "conversions" => watched.conversions.push(ridge_trace::Conversions {
+            part: number(1),
+            calls: number(2) as u64,
+            of: format!("`torch.tensor` of a {} of NumPy arrays", parts[3]),
+            place: place(),
         }),
         "zeros" => watched.zeros.push(ridge_trace::ZeroMatrix {
             name: parts[1].to_owned(),

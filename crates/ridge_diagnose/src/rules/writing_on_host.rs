@@ -4,8 +4,9 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::parts::HostPart;
+use crate::places::Seen;
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
+use crate::words::{percent, short};
 use ridge_analysis::{Need, PythonLooks};
 
 pub(crate) static RULE: Rule = Rule {
@@ -48,10 +49,21 @@ const WORDS: [Words; 3] = [
     },
 ];
 
+/// Functions that write numbers as text.
+const AS_TEXT: [&str; 4] = ["savetxt", "to_csv", "json/encoder", "csv.py"];
+const TEXT_WHY: &str = "each number is formatted as text in Python, which takes many times as long as writing its bytes";
+const TEXT_HELP: &str = "write arrays in binary form: `np.save`, one `np.memmap` or HDF5 file for all frames; write fewer of them, or in another thread";
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let of_part = |words: &Words| {
-        let message = |share| format!("the device waits {} of the time while the host {}", percent(share), words.does);
-        Some(case.finding_of_part(words.part, message)?.why(words.why).help(words.help))
+        let message = |share, seen: &Seen<'_>| {
+            let is_said = seen.call.is_empty() || words.does.contains(seen.call);
+            let call = if is_said { String::new() } else { format!(" (`{}`)", short(seen.call)) };
+            format!("the device waits {} of the time while the host {}{call}", percent(share), words.does)
+        };
+        let is_text = case.is_often_in(words.part, &AS_TEXT);
+        let (why, help) = if is_text { (TEXT_WHY, TEXT_HELP) } else { (words.why, words.help) };
+        Some(case.finding_of_part(words.part, message)?.why(why).help(help))
     };
     Ok(WORDS.iter().filter_map(of_part).collect())
 }

@@ -62,8 +62,13 @@ pub fn brief(check: &Check, layout: &Layout) -> String {
 
 /// Where the time goes if nothing is worth mending: information, a line each; empty where more is shown.
 fn most_of_time(check: &Check, options: &Options, layout: &Layout) -> String {
-    let is_shown = |item: &Item<'_>| item.finding.because.is_none() && item.finding.share > 0.0;
-    let found: Vec<Item<'_>> = items(check).filter(is_shown).take(TOP).collect();
+    let is_told = |item: &Item<'_>| item.finding.because.is_none();
+    let mut found: Vec<Item<'_>> =
+        items(check).filter(|item| is_told(item) && item.finding.share > 0.0).take(TOP).collect();
+    if found.is_empty() {
+        // What no rule explains has no share.
+        found.extend(items(check).find(is_told));
+    }
     if options.all || found.is_empty() || !causes(check, options).is_empty() {
         return String::new();
     }
