@@ -15,12 +15,17 @@ const VERSION: u32 = 2;
 /// `capture`: the first thing that the page asks.
 pub(crate) fn capture(page: &Page) -> Value {
     let session = &page.session;
-    // The timeline is asked for next; it is made beside what is said here.
-    let ((span, overview), info) = rayon::join(
-        || rayon::join(|| page.timeline().span(), || session.overview()),
-        // Command lines and environments are private by what they are, wherever they stand.
-        || if page.is_redacted() { Vec::new() } else { session.info() },
-    );
+    // The timeline is asked for next; it is made beside what is said here. By a thread of its own: a worker of the pool could find that
+    // another request is making it, and wait for work that lies below on its own stack.
+    let (span, (overview, info)) = std::thread::scope(|scope| {
+        let span = scope.spawn(|| page.timeline().span());
+        let others = rayon::join(
+            || session.overview(),
+            // Command lines and environments are private by what they are, wherever they stand.
+            || if page.is_redacted() { Vec::new() } else { session.info() },
+        );
+        (span.join().unwrap_or_default(), others)
+    });
     let trace = session.trace();
     let path = (!page.hides_folders()).then(|| session.root().display().to_string());
     let shown = |name: &str| match page.hides_folders() {

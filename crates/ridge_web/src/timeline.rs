@@ -45,6 +45,7 @@ pub(crate) fn several(page: &Page, request: &Request) -> Result<Answer, Refusal>
     if ids.len() > MOST_TILES {
         return Err(Refusal::bad(format!("expected at most {MOST_TILES} tiles at once, found {}", ids.len())));
     }
+    // The timeline was made above, by `id`: workers of the pool never make it.
     let tiles: Vec<Vec<u8>> = ids.par_iter().map(|id| tile::tile(page, *id, MOST_EVENTS)).collect();
     let mut body = Vec::with_capacity(tiles.iter().map(|tile| tile.len() + 4).sum());
     for tile in tiles {

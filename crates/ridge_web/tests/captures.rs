@@ -5,6 +5,8 @@ mod support;
 use ridge_web::Page;
 use ridgeline::{OpenOptions, Session, Topic};
 use serde_json::Value;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use support::whole;
 
 /// Addresses without a choice to make.
@@ -94,6 +96,34 @@ fn every_address_answers_on_every_capture() {
         all_events_are_drawn(&page, &timeline);
     }
     assert!(captures > 20, "{captures}");
+}
+
+/// What several answers need is made by the first that asks; no worker of the pool may wait for work below on its own stack.
+#[test]
+fn requests_that_arrive_together_are_all_answered() {
+    let line = |track: usize, at: usize| {
+        format!(
+            r#"{{"ph":"X","cat":"kernel","name":"k{}","pid":0,"tid":{track},"ts":{},"dur":2,"args":{{"device":0,"stream":{track}}}}}"#,
+            at % 7,
+            at * 3
+        )
+    };
+    let lines: Vec<String> = (0..40).flat_map(|track| (0..400).map(move |at| line(track, at))).collect();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("many.json");
+    std::fs::write(&path, format!(r#"{{"traceEvents":[{}]}}"#, lines.join(","))).expect("written");
+    for _ in 0..100 {
+        let session = Session::open(std::slice::from_ref(&path), &OpenOptions::default()).expect("a capture");
+        let page = Arc::new(Page::new(session));
+        let (answered, answers) = mpsc::channel();
+        for address in ["capture", "timeline"] {
+            let (page, answered) = (Arc::clone(&page), answered.clone());
+            std::thread::spawn(move || answered.send(page.answer(address).is_ok()));
+        }
+        for _ in 0..2 {
+            assert_eq!(answers.recv_timeout(Duration::from_secs(120)), Ok(true));
+        }
+    }
 }
 
 /// At the level of the whole capture each track's tile has all its events.

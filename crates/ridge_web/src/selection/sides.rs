@@ -114,6 +114,8 @@ pub(super) struct Wish {
 
 /// What each track of a selection has: its events are looked at once.
 pub(super) fn walked(page: &Page, chosen: &Chosen<'_>, wish: Wish) -> Vec<Track> {
+    // Made before the pool's workers ask for it: one that waited for another's making could wait for itself.
+    page.timeline();
     chosen.tracks.par_iter().map(|track| walk(page, chosen, *track, wish)).collect()
 }
 
