@@ -5,6 +5,7 @@
 
 mod arrays;
 mod geometry;
+mod operators;
 mod probability;
 mod solvers;
 mod torch;
@@ -24,6 +25,7 @@ pub(crate) static PARTS: LazyLock<Vec<&'static Part>> = LazyLock::new(|| {
         geometry::PARTS,
         worlds::PARTS,
         torch::PARTS,
+        operators::PARTS,
         // What libraries call of JAX comes after their own names.
         arrays::PARTS,
     ];

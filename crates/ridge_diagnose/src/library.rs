@@ -10,6 +10,8 @@ pub(crate) enum Sign {
     Around(&'static str, &'static str),
     /// A function that JAX compiles by itself, by its name: `_shuffle` in `jit(step)/jit(_shuffle)/sort`.
     Function(&'static str),
+    /// An operator of PyTorch on a CPU, without its namespace.
+    Operator(&'static str),
     /// The host was in a function of a package whose file and name begin so, called by the program or innermost.
     Host(&'static str),
 }

@@ -12,7 +12,7 @@ pub(super) static PARTS: &[Part] = &[
         why: "each call runs the model, records and optimizes its graph, and checks it against another run",
         help: "trace the model once when the program starts, keep the result, and only call that for each request; or use `torch.compile`, which keeps compiled code by itself",
         source: "https://docs.pytorch.org/docs/stable/generated/torch.jit.trace.html",
-        is_sure: true,
+        is_sure: false,
     },
     Part {
         signs: &[
@@ -87,6 +87,39 @@ pub(super) static PARTS: &[Part] = &[
         why: "each step evaluates the loss and its gradient up to `max_iter` times, or more with a line search",
         help: "lower `max_iter` or `max_eval`, set `line_search_fn=None` if the learning rate is known, or use an optimizer with one evaluation per step (Adam)",
         source: "https://docs.pytorch.org/docs/stable/generated/torch.optim.LBFGS.html",
+        is_sure: false,
+    },
+    Part {
+        signs: &[Host("torch/fx/interpreter.py")],
+        pass: Any,
+        does: "is host time for running a graph node by node in Python (`torch.fx.Interpreter`)",
+        why: "the interpreter looks up every node and its arguments in Python",
+        help: "call the `GraphModule` itself, which is compiled to Python code once; use an interpreter only for analysis",
+        source: "https://docs.pytorch.org/docs/stable/fx.html",
+        is_sure: true,
+    },
+    Part {
+        signs: &[
+            Host("torch/optim/adam.py:_single_tensor_adam"),
+            Host("torch/optim/adamw.py:_single_tensor_adam"),
+            Host("torch/optim/sgd.py:_single_tensor_sgd"),
+            Host("torch/optim/rmsprop.py:_single_tensor_rmsprop"),
+            Host("torch/optim/adagrad.py:_single_tensor_adagrad"),
+        ],
+        pass: Any,
+        does: "is host time for updating parameters one by one (an optimizer without `fused` or `foreach`)",
+        why: "each parameter takes a dozen small operators, each called from Python",
+        help: "pass `fused=True` (Adam, AdamW, SGD, Adagrad) or `foreach=True`, which update all parameters in a few calls",
+        source: "https://docs.pytorch.org/docs/stable/optim.html",
+        is_sure: false,
+    },
+    Part {
+        signs: &[Host("torch/overrides.py"), Host("torch/utils/_python_dispatch.py")],
+        pass: Any,
+        does: "is host time in overrides of PyTorch's functions (`TorchFunctionMode`, `__torch_function__`)",
+        why: "each operator calls back to Python, which takes far longer than a small operator",
+        help: "leave the mode outside of the steady loop, or convert to plain tensors before it",
+        source: "https://docs.pytorch.org/docs/stable/torch.overrides.html",
         is_sure: false,
     },
 ];

@@ -42,7 +42,7 @@ type Works<'a> = Vec<(i64, usize, u32, &'a str)>;
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut parts: BTreeMap<usize, Works<'_>> = BTreeMap::new();
     for work in case.work() {
-        if let Some(part) = part_of(case, work.op) {
+        if let Some(part) = part_of_operator(case, work.name).or_else(|| part_of(case, work.op)) {
             parts.entry(part).or_default().push((work.row.ns, work.at, work.op, work.name));
         }
     }
@@ -120,7 +120,7 @@ fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding
     let names = distinct(works.iter().map(|(.., name)| *name));
     let op = works.first()?.2;
     let finding = told(case.share(ns), part)
-        .at(most_of(case, &works))
+        .at(most_of(case, &works).or_else(|| of_looks(case, works.first()?.1)))
         .about(OpRow::known(op).map(Subject::Op))
         .number(format!("in {}", list(&names, 3)), case.per_unit(ns))
         .claims(works.iter().map(|(_, at, ..)| (*at, 1.0)))
@@ -130,6 +130,21 @@ fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding
         false => finding.fact("the capture doesn't show whether the alternative fits this program"),
     };
     Some(leveled(finding.fact(format!("see {}", part.source)), part, case.share(ns)))
+}
+
+/// The line of an operator's row of the breakdown, by its call or by looks at the program meanwhile.
+fn of_looks(case: &Case<'_>, at: usize) -> Option<Place> {
+    case.work().filter(|work| work.at == at).find_map(|work| case.line_of(&work).or_else(|| case.line_by_looks(&work)))
+}
+
+/// The part that an operator of PyTorch on a CPU is.
+fn part_of_operator(case: &Case<'_>, name: &str) -> Option<usize> {
+    if case.framework() != Framework::Torch || !case.is_on_processors() {
+        return None;
+    }
+    let plain = name.strip_prefix("aten::").unwrap_or(name);
+    let is_sign = |sign: &Sign| matches!(sign, Sign::Operator(operator) if *operator == plain);
+    PARTS.iter().position(|part| part.signs.iter().any(is_sign))
 }
 
 /// What is known of a part that has `share` of the time.
@@ -175,7 +190,7 @@ fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
                 let is_sign = |sign: &Sign| match sign {
                     Sign::Frame(path, function) => !is_around && file.starts_with(path) && called.starts_with(function),
                     Sign::Around(path, function) => is_around && file.starts_with(path) && called.starts_with(function),
-                    Sign::Function(_) | Sign::Host(_) => false,
+                    Sign::Function(_) | Sign::Host(_) | Sign::Operator(_) => false,
                 };
                 PARTS.get(*part).is_some_and(|part| counts(part) && part.signs.iter().any(is_sign))
             })
