@@ -185,3 +185,17 @@ fn what_autograd_recorded_used_up_its_number() {
     let names: Vec<&str> = found.trace.recorded.iter().map(|row| found.trace.name(*row as usize)).collect();
     assert_eq!(names, ["aten::t", "aten::addmm", "aten::mul"]);
 }
+
+#[test]
+fn an_operator_that_ran_when_the_profiler_stopped_does_not_have_the_time_of_its_stop() {
+    let text = r#"{"schemaVersion":1,"traceEvents":[
+        {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":10,"dur":5,"args":{"External id":1,"finished":true}},
+        {"ph":"X","cat":"cpu_op","name":"aten::stack","pid":7,"tid":7,"ts":20,"dur":344154.3,"args":{"External id":2,"finished":false}}
+    ]}"#;
+    let imported = import(&[Source { name: "a.json", bytes: text.as_bytes() }], None).expect("a capture");
+    let operators =
+        (0..imported.trace.events.len()).filter(|row| imported.trace.events.kind(*row) == EventKind::Operator);
+    let found: Vec<(&str, i64)> =
+        operators.map(|row| (imported.trace.name(row), imported.trace.events.dur_ns[row])).collect();
+    assert_eq!(found, [("aten::mm", 5_000), ("aten::stack", 0)]);
+}

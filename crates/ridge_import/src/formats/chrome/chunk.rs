@@ -94,6 +94,10 @@ impl<'a> Chunk<'a> {
             self.flaws.add(Flaw::NegativeDuration, offset);
             dur_ns = 0;
         }
+        // What ran when the profiler stopped ends with its stop, which takes longer than most operators: how long it took isn't known.
+        if event.args.finished == b"false" {
+            dur_ns = 0;
+        }
         let name = self.names.id(event.name);
         let mut row = Row {
             start_ns,

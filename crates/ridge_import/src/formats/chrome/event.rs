@@ -46,6 +46,8 @@ pub(super) struct Args<'a> {
     pub(super) values: &'a [u8],
     /// Number of the call in autograd's order; a forward operator and its backward one share it.
     pub(super) sequence: &'a [u8],
+    /// `false` of an operator that was running when the profiler stopped.
+    pub(super) finished: &'a [u8],
     /// Thread of the forward call; 0 in the forward pass itself.
     pub(super) forward_thread: &'a [u8],
     /// Of a call, the kernel that it launches.
@@ -199,6 +201,7 @@ impl<'a> Args<'a> {
             b"Input type" => &mut self.types,
             b"Concrete Inputs" => &mut self.values,
             b"Sequence number" => &mut self.sequence,
+            b"finished" => &mut self.finished,
             b"Fwd thread id" => &mut self.forward_thread,
             b"kernel" => &mut self.kernel,
             b"graph node id" => &mut self.graph_node,
