@@ -14,6 +14,7 @@ import ast
 import gc
 import json
 import linecache
+import math
 import os
 import sys
 import threading
@@ -38,6 +39,9 @@ _COST_MULTIPLE = 1.25
 
 #: Time between two looks, in seconds: at the beginning, and bounds of what follows from the cost.
 _FIRST_S, _SHORTEST_S, _LONGEST_S = 0.004, 0.001, 0.05
+
+#: How long a thread that computes in Python may keep the interpreter's lock from the sampler, in seconds; 5 ms is Python's own.
+_SWITCH_S = 0.0005
 
 #: Looks after which the time between two is set anew.
 _ADAPT_EVERY = 16
@@ -76,6 +80,7 @@ class Sampler:
         self._cost_s = 0.0
         self._adapted_cost_s = 0.0
         self._interval_s = _FIRST_S
+        self._switch_s = 0.0
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._began = False
@@ -92,6 +97,10 @@ class Sampler:
             with open(self._file, "w", encoding="utf-8") as file:
                 file.write(json.dumps({"schema": "ridgeline.samples.v1", "pid": os.getpid()}) + "\n")
             self._began = True
+        # Else a thread that computes in Python keeps the lock for 5 ms, and a look falls on the call after that which gives it away.
+        self._switch_s = sys.getswitchinterval()
+        if self._switch_s > _SWITCH_S:
+            sys.setswitchinterval(_SWITCH_S)
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._look_until_over, name="ridgeline samples", daemon=True)
         self._thread.start()
@@ -105,6 +114,7 @@ class Sampler:
         if thread is not threading.current_thread():
             thread.join(timeout=1.0)
         _one_at_a_time.release()
+        self._give_back()
         self._write()
 
     def let_go(self) -> None:
@@ -112,6 +122,12 @@ class Sampler:
         if self._thread is not None:
             self._thread = None
             _one_at_a_time.release()
+            self._give_back()
+
+    def _give_back(self) -> None:
+        """The program's own interval of switches, unless it has set another one since."""
+        if self._switch_s > _SWITCH_S and math.isclose(sys.getswitchinterval(), _SWITCH_S):
+            sys.setswitchinterval(self._switch_s)
 
     @property
     def cost_s(self) -> float:

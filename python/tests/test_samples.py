@@ -169,3 +169,29 @@ def test_looks_are_written_and_end(tmp_path: Path) -> None:
     assert set(lines[1]) >= {"frames", "stacks", "threads", "looks", "cost_s"}
     assert not (tmp_path / "samples" / "torch.jsonl").exists()
     assert not [thread for thread in threading.enumerate() if thread.name == "ridgeline samples"]
+
+
+@pytest.mark.parametrize(("own", "meanwhile", "after"), [(0.005, 0.0005, 0.005), (0.0001, 0.0001, 0.0001)])
+def test_the_interval_of_switches_is_the_programs_own_again(tmp_path: Path, own: float, meanwhile: float, after: float) -> None:
+    before = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(own)
+        sampler = Sampler(tmp_path / "samples.jsonl")
+        sampler.start()
+        assert sys.getswitchinterval() == pytest.approx(meanwhile)
+        sampler.stop()
+        assert sys.getswitchinterval() == pytest.approx(after)
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_an_interval_that_the_program_set_meanwhile_stays(tmp_path: Path) -> None:
+    before = sys.getswitchinterval()
+    try:
+        sampler = Sampler(tmp_path / "samples.jsonl")
+        sampler.start()
+        sys.setswitchinterval(0.002)
+        sampler.stop()
+        assert sys.getswitchinterval() == pytest.approx(0.002)
+    finally:
+        sys.setswitchinterval(before)
