@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -79,12 +80,14 @@ class TorchConversions:
         setattr(torch, name, called)
 
     def _took(self, name: str, value: Any, began: float, ended: float) -> None:
-        frame = self._frame()
-        place = self._places.get((name, *(frame or ())))
+        # The caller tells one place from another; whose it is takes a walk up the stack, once.
+        caller = sys._getframe(2)
+        key = (name, caller.f_code, caller.f_lasti)
+        place = self._places.get(key)
         if place is None:
-            first = value[0]
+            frame, first = self._frame(), value[0]
             kind = "NumPy arrays" if type(first).__name__ == "ndarray" else f"{type(first).__name__}s"
-            place = self._places[(name, *(frame or ()))] = _Place(frame, f"`torch.{name}` of a {type(value).__name__} of {kind}", first=began)
+            place = self._places[key] = _Place(frame, f"`torch.{name}` of a {type(value).__name__} of {kind}", first=began)
         place.calls += 1
         place.seconds += ended - began
         place.last = ended
