@@ -20,7 +20,7 @@ from typing import Any
 
 from .array_memory import address_of
 from .own_files import path_of
-from .program_text import COMPILED, SeenFrame, arrays_of, callee_of, dotted, functions_of, own_nodes, text_of, value_of
+from .program_text import COMPILED, ByCode, SeenFrame, arrays_of, callee_of, dotted, functions_of, own_nodes, text_of, value_of
 
 #: Extents that can be padded: rows of an array, and positions of a row.
 _LEAST_ROWS, _LEAST_POSITIONS = 64, 16
@@ -48,15 +48,6 @@ class _Site:
 
 
 @dataclass
-class _Code:
-    """What of a piece of code is looked at."""
-
-    sites: list[_Site]
-    #: Kept, so that no other code comes to have its identity.
-    code: CodeType
-
-
-@dataclass
 class _Batches:
     """The arrays of one extent that calls of one compiled function were given."""
 
@@ -78,7 +69,7 @@ class PaddedArguments:
 
     def __init__(self) -> None:
         """Nothing is read before the first look."""
-        self._codes: dict[int, _Code] = {}
+        self._sites = ByCode(_sites_of)
         self._batches: dict[tuple[str, int, int], _Batches] = {}
         self._read = 0
 
@@ -87,11 +78,9 @@ class PaddedArguments:
         if self._read >= _MOST_READ:
             return
         for frame in frames:
-            code = self._codes.get(id(frame.code))
-            if code is None:
-                code = self._codes[id(frame.code)] = _Code(list(_sites_of(frame.code)), frame.code)
-            if code.sites and frame.names is not None:
-                for site in code.sites:
+            sites = self._sites[frame.code]
+            if sites and frame.names is not None:
+                for site in sites:
                     self._look_at(site, frame)
 
     def told(self) -> dict[str, Any] | None:
@@ -138,11 +127,11 @@ class PaddedArguments:
             batches = self._batches.setdefault((function, axis, array.shape[axis]), _Batches(place, array.shape[axis]))
             if any(known() is array for known in batches.known) or len(batches.known) >= _MOST_OF_EXTENT:
                 continue
+            batches.known.append(weakref.ref(array))
+            self._read += 1
             found = parts(array)
             if found is None:
                 continue
-            batches.known.append(weakref.ref(array))
-            self._read += 1
             new.add(id(batches))
             if found[0] >= _LEAST_PADDED:
                 batches.padded.append(found)
@@ -151,11 +140,11 @@ class PaddedArguments:
         return new
 
 
-def _sites_of(code: CodeType) -> Iterator[_Site]:
+def _sites_of(code: CodeType) -> list[_Site]:
     """The calls of a piece of code, with the variables that they are given and whose new values are not what the call gives back."""
     node = text_of(code)
     if node is None:
-        return
+        return []
     given_back: dict[int, set[tuple[str, ...] | None]] = {}
     calls = []
     for inner in own_nodes(node):
@@ -164,13 +153,15 @@ def _sites_of(code: CodeType) -> Iterator[_Site]:
             given_back[id(inner.value)] = {dotted(target) for target in targets}
         elif isinstance(inner, ast.Call):
             calls.append(inner)
+    sites = []
     for call in calls:
         callee = dotted(call.func)
         paths = map(dotted, (*call.args, *(keyword.value for keyword in call.keywords)))
         state = given_back.get(id(call), set())
         arguments = [path for path in paths if path is not None and path not in state]
         if callee is not None and arguments:
-            yield _Site(call.lineno, callee, arguments)
+            sites.append(_Site(call.lineno, callee, arguments))
+    return sites
 
 
 @functools.cache

@@ -7,18 +7,17 @@ import functools
 import inspect
 import linecache
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+_Read = TypeVar("_Read")
 
 #: Letters of a file beyond which its text is not parsed.
 _LONGEST_FILE = 400_000
 
 #: The types of arrays and of compiled functions of JAX, by name: its packages need not be imported here.
 ARRAYS, COMPILED = ("ArrayImpl", "PRNGKeyArray"), "PjitFunction"
-
-#: The same with NumPy's.
-ALL_ARRAYS = (*ARRAYS, "ndarray")
 
 #: Where a module of PyTorch has what its attributes name.
 _KEPT = ("_parameters", "_buffers", "_modules")
@@ -75,6 +74,22 @@ class SeenFrame:
     def names(self) -> dict[str, Any] | None:
         """Its own variables; None where they can't be read, or where a debugger may write the copies back that are made here."""
         return None if self._frame.f_trace is not None else variables_of(self._frame)
+
+
+class ByCode(Generic[_Read]):
+    """What is read of each piece of code, once."""
+
+    def __init__(self, read: Callable[[CodeType], _Read]) -> None:
+        """Nothing is read before the first look."""
+        self._read = read
+        self._known: dict[int, tuple[_Read, CodeType]] = {}
+
+    def __getitem__(self, code: CodeType) -> _Read:
+        known = self._known.get(id(code))
+        if known is None:
+            # The code is kept, so that no other one comes to have its identity.
+            known = self._known[id(code)] = (self._read(code), code)
+        return known[0]
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from .program_text import COMPILED, SeenFrame, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
+from .program_text import COMPILED, ByCode, SeenFrame, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
 
 #: Calls of one function of the program that are followed, and arrays of one argument.
 _MOST_SITES, _MOST_LEAVES = 64, 256
@@ -80,7 +80,7 @@ class SteadyArguments:
 
     def __init__(self) -> None:
         """Nothing is read before the first look."""
-        self._sites: dict[int, list[_Site]] = {}
+        self._sites = ByCode(_sites_of)
         self._functions: dict[str, _Function] = {}
 
     def look(self, frames: Iterable[SeenFrame]) -> None:
@@ -88,10 +88,7 @@ class SteadyArguments:
         if "jaxlib" not in sys.modules:
             return
         for frame in frames:
-            code = frame.code
-            sites = self._sites.get(id(code))
-            if sites is None:
-                sites = self._sites[id(code)] = self._read(code)
+            sites = self._sites[frame.code]
             if sites and frame.names is not None:
                 for site in sites:
                     self._look_at(site, frame.names, frame.others)
@@ -126,12 +123,6 @@ class SteadyArguments:
         parameter = path.split("[", 1)[0].split(".", 1)[0]
         return parameter not in function.unknown and all(site.get(parameter, 0) > 0 for site in sites)
 
-    def _read(self, code: CodeType) -> list[_Site]:
-        node = text_of(code)
-        calls = (child for child in own_nodes(node) if isinstance(child, ast.Call)) if node else ()
-        sites = [site for site in map(_site_of, calls) if site]
-        return sites[:_MOST_SITES]
-
     def _look_at(self, site: _Site, names: dict[str, Any], others: dict[str, Any]) -> None:
         callee, is_bound = callee_of(site.callee, names, others)
         if type(callee).__name__ != COMPILED:
@@ -164,6 +155,13 @@ class SteadyArguments:
                 else:
                     known.look(array)
         return True
+
+
+def _sites_of(code: CodeType) -> list[_Site]:
+    node = text_of(code)
+    calls = (child for child in own_nodes(node) if isinstance(child, ast.Call)) if node else ()
+    sites = [site for site in map(_site_of, calls) if site]
+    return sites[:_MOST_SITES]
 
 
 def _site_of(call: ast.AST) -> _Site | None:

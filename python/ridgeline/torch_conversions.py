@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .torch_functions import is_compiling
+from .torch_functions import is_compiling, put_in_place
 
 #: Calls of each function that are timed, and calls from one place that are told.
 _MOST_CALLS, _FEWEST = 1 << 16, 8
@@ -74,10 +74,7 @@ class TorchConversions:
             self._took(name, args[0], began, time.perf_counter())
             return result
 
-        builtins = torch.jit._builtins
-        if (builtin := builtins._find_builtin(function)) is not None:
-            builtins._register_builtin(called, builtin)
-        setattr(torch, name, called)
+        put_in_place(torch, torch, name, called)
 
     def _took(self, name: str, value: Any, began: float, ended: float) -> None:
         # The caller tells one place from another; whose it is takes a walk up the stack, once.

@@ -32,6 +32,15 @@ def is_compiling(torch: Any) -> bool:
     return torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None
 
 
+def put_in_place(torch: Any, module: Any, name: str, wrapper: Any) -> None:
+    """Put a wrapper in the place of a function, if TorchScript can be told that it is one of its builtins."""
+    builtins = torch.jit._builtins
+    if (builtin := builtins._find_builtin(getattr(module, name))) is None:
+        return  # What is no builtin would be compiled from its text by TorchScript.
+    builtins._register_builtin(wrapper, builtin)
+    setattr(module, name, wrapper)
+
+
 class TorchFunctions:
     """Hears calls; `again` is told of each: the function's name, and whether it had its argument before.
 
@@ -68,11 +77,7 @@ class TorchFunctions:
                 setattr(module, name, function)
             return function(*args, **kwargs)
 
-        builtins = torch.jit._builtins
-        if (builtin := builtins._find_builtin(function)) is None:
-            return  # What is no builtin would be compiled from its text by TorchScript.
-        builtins._register_builtin(called, builtin)
-        setattr(module, name, called)
+        put_in_place(torch, module, name, called)
 
     def _look(self, name: str, arguments: Any, others: dict[Any, Any]) -> None:
         with self._looking() as looks:

@@ -17,7 +17,7 @@ from typing import Any
 
 from .array_memory import address_of
 from .own_files import path_of
-from .program_text import ARRAYS, COMPILED, SeenFrame, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
+from .program_text import ARRAYS, COMPILED, ByCode, SeenFrame, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
 
 #: Numbers that a matrix must have, in its last two extents each and in all: products with smaller ones are cheap.
 _LEAST_EXTENT, _LEAST_NUMBERS = 64, 1 << 16
@@ -56,15 +56,6 @@ class _Place:
 
 
 @dataclass
-class _Code:
-    """What of a piece of code is looked at."""
-
-    places: list[_Place]
-    #: Kept, so that no other code comes to have its identity.
-    code: CodeType
-
-
-@dataclass
 class _Found:
     """What was read of the matrices that one variable held."""
 
@@ -82,7 +73,7 @@ class ZeroMatrices:
 
     def __init__(self) -> None:
         """Nothing is read before the first look."""
-        self._codes: dict[int, _Code] = {}
+        self._places = ByCode(_places_of)
         self._found: dict[tuple[Any, ...], _Found] = {}
         self._read = 0
 
@@ -91,9 +82,9 @@ class ZeroMatrices:
         if self._read >= _MOST_READ:
             return
         for frame in frames:
-            code = self._code(frame.code)
-            if code.places and frame.names is not None:
-                for place in code.places:
+            places = self._places[frame.code]
+            if places and frame.names is not None:
+                for place in places:
                     self._look_at(place, frame.names, frame.others)
 
     def told(self) -> list[dict[str, Any]]:
@@ -102,16 +93,6 @@ class ZeroMatrices:
         return [
             one.entry | {"zeros": round(one.zeros / one.read, 5), "most_in_row": one.most_in_row, "looks": one.read} for one in found
         ]
-
-    def _code(self, code: CodeType) -> _Code:
-        known = self._codes.get(id(code))
-        if known is None:
-            known = self._codes[id(code)] = _Code(self._places_of(code), code)
-        return known
-
-    def _places_of(self, code: CodeType) -> list[_Place]:
-        node = text_of(code)
-        return list(_places_in(node, path_of(code), code.co_name)) if node else []
 
     def _look_at(self, place: _Place, names: dict[str, Any], others: dict[str, Any]) -> None:
         if place.callee is not None:
@@ -139,7 +120,7 @@ class ZeroMatrices:
                 names[name] = cell.cell_contents
             except ValueError:
                 continue  # It is given a value later.
-        for place in self._code(code).places:
+        for place in self._places[code]:
             if place.callee is None:
                 self._look_at(place, names, function.__globals__)
 
@@ -166,6 +147,11 @@ class ZeroMatrices:
         numbers = [(row.count(0), len(row)) for row in rows]
         found.zeros += sum(zeros for zeros, _ in numbers) / max(sum(count for _, count in numbers), 1)
         found.most_in_row = max(found.most_in_row, *(count - zeros for zeros, count in numbers))
+
+
+def _places_of(code: CodeType) -> list[_Place]:
+    node = text_of(code)
+    return list(_places_in(node, path_of(code), code.co_name)) if node else []
 
 
 def _places_in(node: ast.AST, file: str, function: str) -> Iterator[_Place]:

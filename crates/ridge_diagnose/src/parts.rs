@@ -144,6 +144,9 @@ const COMPUTING: [&str; 6] = ["numpy", "scipy", "pandas", "skimage", "sklearn", 
 /// Calls of those that fetch a value rather than compute, which waits for the device.
 const FETCHING: [&str; 4] = ["numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.copy"];
 
+/// Where Python unpacks what it reads.
+pub(crate) const UNPACKING_IN: [&str; 5] = ["zipfile", "gzip.py", "lzma.py", "bz2.py", "_compression.py"];
+
 impl Case<'_> {
     /// What the host did in `stack`, where that has a cause of its own.
     pub(crate) fn part_of(&self, stack: &PythonStack) -> Option<HostPart> {

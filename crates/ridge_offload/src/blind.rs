@@ -2,63 +2,19 @@
 
 use crate::Calibration;
 use crate::predict::Interval;
-use crate::published::{Number, Published, blind, seconds_words};
+use crate::published::{Published, blind};
+use crate::row::{Row, TABLE};
 
-/// One of them with its intervals, seconds.
-struct Row<'a> {
-    kernel: &'a Published,
-    raw: Interval,
-    calibrated: Interval,
-}
-
-impl<'a> Row<'a> {
-    /// Their papers are not among those that widen intervals, so none has to be left out.
-    fn of(kernel: &'a Published) -> Option<Row<'a>> {
-        let raw = crate::conformal::predicted(kernel)?;
-        let widening = Calibration::of_this_version().widening(kernel.workload.class, None);
-        Some(Row { kernel, raw, calibrated: widening.widen(&raw) })
-    }
-
-    /// The number that counts.
-    fn number(&self) -> Option<&Number> {
-        self.kernel.number.as_ref().filter(|_| self.kernel.left_out.is_none())
-    }
-
-    /// The predicted middle over the published time.
-    fn ratio(&self) -> Option<f64> {
-        self.number().map(|number| self.raw.p50 / number.seconds)
-    }
-
-    fn text(&self) -> String {
-        let interval =
-            |interval: &Interval| format!("{} to {}", seconds_words(interval.p10), seconds_words(interval.p90));
-        let inside = |interval: &Interval| match self.number() {
-            Some(number) if interval.holds(number.seconds) => "yes",
-            Some(_) => "**no**",
-            None => "",
-        };
-        let (said, time) = match &self.kernel.number {
-            Some(number) => (number.said.clone(), seconds_words(number.seconds)),
-            None => ("not looked up yet".to_owned(), String::new()),
-        };
-        format!(
-            "| {} | {} | `{}` | {said} | {time} | {} | {} | {} | {} | {} | {} |\n",
-            self.kernel.name,
-            self.kernel.board.id,
-            self.kernel.paper,
-            seconds_words(self.raw.p50),
-            self.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
-            interval(&self.raw),
-            inside(&self.raw),
-            interval(&self.calibrated),
-            inside(&self.calibrated),
-        )
-    }
+/// A kernel with its intervals. Blind papers are not among those that widen intervals, so none has to be left out.
+fn row_of(kernel: &Published) -> Option<Row<'_>> {
+    let raw = crate::conformal::predicted(kernel)?;
+    let widening = Calibration::of_this_version().widening(kernel.workload.class, None);
+    Some(Row { kernel, raw, calibrated: widening.widen(&raw) })
 }
 
 /// The section.
 pub(crate) fn section() -> String {
-    let rows: Vec<Row<'_>> = blind().iter().filter_map(Row::of).collect();
+    let rows: Vec<Row<'_>> = blind().iter().filter_map(row_of).collect();
     let mut text = HEAD.to_owned();
     text.push_str(&counts(&rows));
     text.push_str(TABLE);
@@ -120,14 +76,10 @@ The results were masked while the sources were read, but the number of their dig
 The author of the descriptions also remembered the times of `rosetta` roughly, so they are less blind than the rest. They count nevertheless; the table also shows the count without them.
 ";
 
-const TABLE: &str = "
-| kernel | board | paper | published | as time | P50 | predicted / published | P10 to P90, model only | inside | calibrated | inside |
-|---|---|---|---|---|---|---|---|---|---|---|
-";
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::published::{Number, seconds_words};
 
     fn row(seconds: Option<f64>, left_out: Option<&str>) -> Row<'static> {
         let number = seconds.map(|seconds| Number { seconds, said: seconds_words(seconds) });
@@ -152,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_blind_kernel_has_a_prediction_and_the_page_of_offload_says_how_many_hold() {
-        let rows: Vec<Row<'_>> = blind().iter().filter_map(Row::of).collect();
+        let rows: Vec<Row<'_>> = blind().iter().filter_map(row_of).collect();
         assert_eq!(rows.len(), blind().len());
         let numbers: Vec<(&Row<'_>, f64)> = rows.iter().filter_map(|row| Some((row, row.number()?.seconds))).collect();
         let inside = inside(&numbers);

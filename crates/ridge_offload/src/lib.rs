@@ -34,6 +34,7 @@ mod parameter;
 mod predict;
 pub mod published;
 mod regions;
+mod row;
 mod shapes;
 mod specification;
 mod target;

@@ -35,12 +35,18 @@ impl Shared for PythonLooks {
         let idle = analysis.get::<IdleGaps>();
         let mut of_process: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
         for process in 0..trace.processes.len() as u32 {
-            let looks = busiest(analysis, process);
-            let all = if looks.len() < ENOUGH { from_judged_on(analysis, process, &looks) } else { looks.clone() };
-            for (_, stack) in &all {
-                *found.all.entry(*stack).or_default() += 1;
+            let Some((thread, looks)) = busiest(analysis, process) else { continue };
+            let mut count = |stack: u32| {
+                *found.all.entry(stack).or_default() += 1;
+                found.count += 1;
+            };
+            match looks.first() {
+                // Between windows of a recording the program goes on as it did in them.
+                Some((first, _)) if looks.len() < ENOUGH => {
+                    looks_of(thread).filter(|(at, _)| at >= first).for_each(|(_, stack)| count(stack));
+                }
+                _ => looks.iter().for_each(|(_, stack)| count(*stack)),
             }
-            found.count += all.len() as u64;
             of_process.insert(process, looks);
         }
         for (position, device) in idle.devices.iter().enumerate() {
@@ -82,29 +88,23 @@ impl PythonLooks {
     }
 }
 
-/// The looks in the judged time of the thread of `process` that has most of them, ascending.
-fn busiest(analysis: &Analysis<'_>, process: u32) -> Vec<(i64, u32)> {
-    let Some(spans) = analysis.analyzed().spans.get(process as usize) else { return Vec::new() };
-    let threads = threads(analysis.trace, process);
-    let judged = threads.map(|thread| {
-        let looks = thread.at_ns.iter().copied().zip(thread.stack.iter().copied());
-        looks.filter(|(at, _)| spans.contains(*at)).collect::<Vec<(i64, u32)>>()
+/// The thread of `process` with most looks in the judged time, and those, ascending.
+fn busiest<'a>(analysis: &Analysis<'a>, process: u32) -> Option<(&'a PythonThread, Vec<(i64, u32)>)> {
+    let spans = analysis.analyzed().spans.get(process as usize)?;
+    let judged = threads(analysis.trace, process).map(|thread| {
+        let looks: Vec<(i64, u32)> = looks_of(thread).filter(|(at, _)| spans.contains(*at)).collect();
+        (thread, looks)
     });
-    judged.max_by_key(Vec::len).unwrap_or_default()
+    judged.max_by_key(|(_, looks)| looks.len())
+}
+
+/// The looks of a thread: when they were, and the stacks that they found.
+fn looks_of(thread: &PythonThread) -> impl Iterator<Item = (i64, u32)> + '_ {
+    thread.at_ns.iter().copied().zip(thread.stack.iter().copied())
 }
 
 /// Looks that tell what a program spends its time on.
 const ENOUGH: usize = 64;
-
-/// The looks of the same thread from the first judged moment on: between windows of a recording the program goes on as it did in them.
-fn from_judged_on(analysis: &Analysis<'_>, process: u32, judged: &[(i64, u32)]) -> Vec<(i64, u32)> {
-    let Some((first, _)) = judged.first() else { return Vec::new() };
-    let threads = threads(analysis.trace, process).map(|thread| {
-        let looks = thread.at_ns.iter().copied().zip(thread.stack.iter().copied());
-        looks.filter(|(at, _)| at >= first).collect::<Vec<(i64, u32)>>()
-    });
-    threads.max_by_key(Vec::len).unwrap_or_default()
-}
 
 fn threads(trace: &Trace, process: u32) -> impl Iterator<Item = &PythonThread> {
     trace.python.threads.iter().filter(move |thread| thread.process == process)

@@ -6,10 +6,10 @@ use super::calls::{Form, LeftBy, Match, Nodes, later};
 const SMALLEST: f64 = 8.0;
 /// How many times as long as wide a matrix is for which square factors are a waste.
 const LONGER: f64 = 2.0;
-/// Operators that only make another view of an array.
-const VIEWS: [&str; 8] = ["slice", "select", "narrow", "as_strided", "detach", "alias", "view", "split"];
 /// The same from which on the square factor is most of the work: at 13 times, reduced factors took 14% of the time (1440 × 110, one core).
 const MUCH_LONGER: f64 = 8.0;
+/// Operators that only make another view of an array.
+const VIEWS: [&str; 8] = ["slice", "select", "narrow", "as_strided", "detach", "alias", "view", "split"];
 
 pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     let (at, node) = rest.first()?;
@@ -34,13 +34,15 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
     }
     // The square factor is multiplied out of as many reflections as the matrix is wide, so its part grows with the length.
     let left = if long >= MUCH_LONGER * short { LeftBy::Parts(0.1, 0.4) } else { LeftBy::Parts(0.2, 0.75) };
-    Some(Match::by_form(Form { left, ..FULL }, vec![*at], vec![long as i64, long as i64]))
+    Some(Match::by_form(full(left), vec![*at], vec![long as i64, long as i64]))
 }
 
-const FULL: Form = Form {
-    does: "goes to computing a full matrix of singular vectors of {}, although at most the first columns are read",
-    instead: "the vectors with a singular value",
-    why: "by default `torch.linalg.svd` extends the vectors to a square matrix, which is most of the work for a tall matrix",
-    help: "use the reduced form: `torch.linalg.svd(a, full_matrices=False)`",
-    left: LeftBy::Parts(0.2, 0.75),
-};
+fn full(left: LeftBy) -> Form {
+    Form {
+        does: "goes to computing a full matrix of singular vectors of {}, although at most the first columns are read",
+        instead: "the vectors with a singular value",
+        why: "by default `torch.linalg.svd` extends the vectors to a square matrix, which is most of the work for a tall matrix",
+        help: "use the reduced form: `torch.linalg.svd(a, full_matrices=False)`",
+        left,
+    }
+}

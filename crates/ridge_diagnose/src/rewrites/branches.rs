@@ -10,8 +10,6 @@ use std::collections::BTreeMap;
 const FEWEST: f64 = 512.0;
 /// Elements for each condition: a choice for each number is arithmetic.
 const EACH: f64 = 8.0;
-/// Steps from a choice to its condition.
-const MOST: usize = 16;
 
 /// What the side of a choice takes.
 pub(crate) struct Side {
@@ -51,14 +49,7 @@ pub(super) fn longest(site: &Site<'_, '_>) -> Option<Side> {
 /// What decides a choice between arrays that are larger by far.
 fn condition(site: &Site<'_, '_>, select: InstructionId) -> Option<InstructionId> {
     let elements = site.elements(select);
-    let mut condition = site.flow.source(*site.instruction(select).operands.first()?);
-    for _ in 0..MOST {
-        let instruction = site.instruction(condition);
-        match (&*instruction.opcode, instruction.operands.first()) {
-            ("broadcast" | "reshape" | "bitcast" | "copy", Some(of)) => condition = site.flow.source(*of),
-            _ => break,
-        }
-    }
+    let condition = site.spread_from(*site.instruction(select).operands.first()?);
     // A comparison of counters is a pattern of the array, which costs nothing to leave out.
     let is_value = !matches!(&*site.instruction(condition).opcode, "constant" | "iota");
     let is_each = elements >= FEWEST && elements >= EACH * site.elements(condition);

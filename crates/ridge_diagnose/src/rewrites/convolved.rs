@@ -18,23 +18,20 @@ const TRANSFORMS: f64 = 3.0;
 const PADDED: f64 = 1.2;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
-    let all = || site.module.instruction_ids();
-    all().filter_map(|id| rewrite(site, id)).chain(all().filter_map(|id| grouped(site, id))).collect()
+    let all = site.module.instruction_ids().filter(|id| site.instruction(*id).opcode == "convolution");
+    all.filter_map(|id| long(site, id).or_else(|| grouped(site, id))).collect()
 }
 
 /// A convolution of each channel by itself, on a processor.
 fn grouped(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let convolution = site.instruction(id);
-    if convolution.opcode != "convolution" || !site.case.is_on_processors() {
-        return None;
-    }
     let [signal, kernel, ..] = convolution.operands[..] else { return None };
     let window = convolution.attributes().window.as_ref()?;
     let taps: f64 = window.dimensions.iter().map(|one| one.size as f64).product();
     let groups = convolution.attributes().feature_group_count as f64;
     // One product for each tap and element.
     let is_each = groups >= MANY_GROUPS && (site.elements(kernel) - taps * groups).abs() < 0.5;
-    let carrier = site.ran(id).filter(|_| is_each && taps <= SHORT)?;
+    let carrier = site.ran(id).filter(|_| site.case.is_on_processors() && is_each && taps <= SHORT)?;
     let better = Work {
         plain: 2.0 * taps * site.elements(id),
         bytes: 3.0 * (site.elements(signal) + site.elements(id)) * site.width(id),
@@ -52,11 +49,9 @@ fn grouped(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     })
 }
 
-fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+/// A convolution of one channel with a long window.
+fn long(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let convolution = site.instruction(id);
-    if convolution.opcode != "convolution" {
-        return None;
-    }
     let [signal, kernel, ..] = convolution.operands[..] else { return None };
     let window = convolution.attributes().window.as_ref()?;
     let is_plain =

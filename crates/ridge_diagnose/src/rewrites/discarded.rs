@@ -49,15 +49,7 @@ fn choice(site: &Site<'_, '_>, select: InstructionId) -> Option<Choice> {
     let part = Condition { site, around }.part(condition)?;
     let is_first = part <= RARE;
     let (kept, branch) = if is_first { (part, yes) } else { (1.0 - part, no) };
-    // A condition is spread out over each array that it chooses.
-    let mut condition = site.flow.source(condition);
-    for _ in 0..MOST {
-        let instruction = site.instruction(condition);
-        match (&*instruction.opcode, instruction.operands.first()) {
-            ("broadcast" | "reshape" | "bitcast", Some(of)) => condition = site.flow.source(*of),
-            _ => break,
-        }
-    }
+    let condition = site.spread_from(condition);
     (kept > 0.0 && kept <= RARE).then_some(Choice { select, carrier, around, condition, branch, is_first, kept })
 }
 

@@ -102,6 +102,20 @@ impl<'a> Site<'a, '_> {
         self.elements(id) * self.width(id)
     }
 
+    /// What a value is spread out from: the condition of a choice has the extents of each array that it chooses.
+    pub(super) fn spread_from(&self, id: InstructionId) -> InstructionId {
+        const MOST: usize = 512;
+        let mut at = self.flow.source(id);
+        for _ in 0..MOST {
+            let instruction = self.instruction(at);
+            match (&*instruction.opcode, instruction.operands.first()) {
+                ("broadcast" | "reshape" | "bitcast", Some(of)) => at = self.flow.source(*of),
+                _ => break,
+            }
+        }
+        at
+    }
+
     /// What ran it, if it did in the judged time.
     pub(crate) fn ran(&self, id: InstructionId) -> Option<InstructionId> {
         let carrier = self.flow.carrier(id);

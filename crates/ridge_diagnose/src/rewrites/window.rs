@@ -11,17 +11,13 @@ const FEWEST: i64 = 32;
 const FEWEST_IN_WINDOW: i64 = 16;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
-    let all = || site.module.instruction_ids();
-    let running = all().filter_map(|id| running(site, id));
-    running.chain(all().filter_map(|id| moving(site, id))).collect()
+    let windows = site.module.instruction_ids().filter(|id| site.instruction(*id).opcode == "reduce-window");
+    windows.filter_map(|id| running(site, id).or_else(|| moving(site, id))).collect()
 }
 
 /// A wide window around each element, far wider than its step.
 fn moving(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let instruction = site.instruction(id);
-    if instruction.opcode != "reduce-window" {
-        return None;
-    }
     let operand = site.instruction(*instruction.operands.first()?);
     let windows = &instruction.attributes().window.as_ref()?.dimensions;
     let whole = windows.iter().zip(&operand.shape.dimensions).any(|(one, extent)| one.size >= *extent && *extent > 1);
@@ -47,9 +43,6 @@ fn moving(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
 
 fn running(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let instruction = site.instruction(id);
-    if instruction.opcode != "reduce-window" {
-        return None;
-    }
     let operand = site.instruction(*instruction.operands.first()?);
     let window = instruction.attributes().window.as_ref()?;
     let is_running = window.dimensions.iter().zip(&operand.shape.dimensions).any(|(one, extent)| {

@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::parts::UNPACKING_IN;
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
 use crate::words::{count, percent, short};
@@ -38,6 +39,8 @@ const MOST_FIRST: f64 = 0.5;
 const MOST_HANDED: f64 = 0.3;
 /// The part of the looks that find workers starting or ending, from which on that is what is waited for.
 const MOST_STARTS: f64 = 0.2;
+/// The same of an archive that is unpacked.
+const UNPACKS: f64 = 1.0 / 3.0;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Loading).collect();
@@ -63,7 +66,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     } else {
         "load in worker processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
     };
-    let help = if unpacks(case, &claim) {
+    let unpacks = part_in(case, &claim, &UNPACKING_IN) > UNPACKS;
+    let help = if unpacks {
         "take the arrays from the archive once, in `__init__` (`self.signal = archive[\"signal\"]`): indexing the archive of `numpy.load` reads and decompresses the whole array each time; store what is too large uncompressed (`numpy.save`, `mmap_mode=\"r\"`)"
     } else {
         help
@@ -76,7 +80,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let idle = percent(case.share(ns));
     let busiest = match busiest(case, &claim) {
         Some(function) => format!(", for each item mostly in `{function}`"),
-        None if unpacks(case, &claim) => ", which mostly reads and decompresses an archive (`.npz`)".to_owned(),
+        None if unpacks => ", which mostly reads and decompresses an archive (`.npz`)".to_owned(),
         None => String::new(),
     };
     let rows = if takes_rows(case, &claim) { ", which fetches single rows and collates them" } else { "" };
@@ -127,16 +131,6 @@ fn busiest(case: &Case<'_>, claim: &[(usize, f32)]) -> Option<String> {
     }
     let (function, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
     (count as f64 >= MOST_OF_ITEM * all as f64).then(|| short(function))
-}
-
-/// Whether much of the waiting is for an archive that is unpacked.
-fn unpacks(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
-    let looks = case.looks_in(claim, |_| true);
-    let unpacking = case.looks_in(claim, |stack| {
-        let inside = case.trace().strings.get(stack.innermost);
-        ["zipfile", "gzip.py", "lzma.py", "bz2.py"].iter().any(|file| inside.contains(file))
-    });
-    3 * unpacking.values().sum::<u64>() > looks.values().sum()
 }
 
 /// Whether much of the waiting is for workers to start or to end.

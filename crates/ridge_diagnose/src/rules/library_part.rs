@@ -52,7 +52,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// The part that the host was in most of its time.
 pub(crate) fn most_of_host(case: &Case<'_>) -> Option<&'static Part> {
-    let whole: u64 = case.analysis.get::<PythonLooks>().all().values().sum();
+    let whole = case.analysis.get::<PythonLooks>().count;
     let most = |(part, looks): (usize, Looks)| Some((PARTS.get(part)?, looks.values().sum::<u64>()));
     let (part, held) = looks_at_host(case).into_iter().filter_map(most).max_by_key(|(_, held)| *held)?;
     (held >= FEWEST && held * 2 > whole).then_some(part)
@@ -60,7 +60,7 @@ pub(crate) fn most_of_host(case: &Case<'_>) -> Option<&'static Part> {
 
 /// Parts that the host was in, by looks at its Python.
 fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let all: u64 = case.analysis.get::<PythonLooks>().all().values().sum();
+    let all = case.analysis.get::<PythonLooks>().count;
     let backward = backward_looks(case);
     looks_at_host(case).into_iter().filter_map(move |(part, looks)| {
         let (part, held) = (PARTS.get(part)?, looks.values().sum::<u64>());
@@ -125,10 +125,8 @@ fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding
         .number(format!("in {}", list(&names, 3)), case.per_unit(ns))
         .claims(works.iter().map(|(_, at, ..)| (*at, 1.0)))
         .made_by(case.library_line_of_op(op));
-    let finding = match part.is_sure {
-        true => finding,
-        false => finding.fact("the capture doesn't show whether the alternative fits this program"),
-    };
+    let fits = "the capture doesn't show whether the alternative fits this program";
+    let finding = if part.is_sure { finding } else { finding.fact(fits) };
     Some(leveled(finding.fact(format!("see {}", part.source)), part, case.share(ns)))
 }
 

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::parts::HostPart;
+use crate::parts::{HostPart, UNPACKING_IN};
 use crate::places::Seen;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
@@ -19,9 +19,6 @@ pub(crate) static RULE: Rule = Rule {
     needs: &[Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
-
-/// Where Python unpacks what it reads.
-const UNPACKING_IN: [&str; 5] = ["zipfile", "gzip.py", "lzma.py", "bz2.py", "_compression.py"];
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let unpacks = case.is_often_in(HostPart::Reading, &UNPACKING_IN);

@@ -43,12 +43,19 @@ struct Table {
     apart: i64,
 }
 
+/// What a gather may pick.
+#[derive(Debug, Clone, Copy)]
+enum Gathered {
+    Rows(Table),
+    Columns { table: Table, columns: i64 },
+}
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch || case.trace().operator_shapes.is_empty() {
         return Ok(Vec::new());
     }
     let all = &case.operator_calls().calls;
-    let mut known: FxHashMap<u32, Option<Table>> = FxHashMap::default();
+    let mut known: FxHashMap<u32, Option<Gathered>> = FxHashMap::default();
     let mut found: Vec<usize> = Vec::new();
     let mut widest: Option<Table> = None;
     let mut by_columns = false;
@@ -56,17 +63,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         if !gathers(case.trace().strings.get(call.name)) {
             continue;
         }
-        let following = all[at + 1..].iter().take(READERS).filter(|next| next.detail != NONE).map(|next| next.detail);
-        if let Some(table) = columns_of(case, call.detail, following) {
-            by_columns = true;
-            found.push(at);
-            widest = widest.into_iter().chain([table]).max_by_key(|table| table.row);
-            continue;
-        }
-        if let Some(table) = *known.entry(call.detail).or_insert_with(|| table_of(case, call.detail)) {
-            found.push(at);
-            widest = widest.into_iter().chain([table]).max_by_key(|table| table.row);
-        }
+        let gathered = *known.entry(call.detail).or_insert_with(|| gathered(case, call.detail));
+        let following = || all[at + 1..].iter().take(READERS).map(|next| next.detail);
+        let table = match gathered {
+            Some(Gathered::Rows(table)) => table,
+            Some(Gathered::Columns { table, columns }) if picks_columns(case, table.row, columns, following()) => {
+                by_columns = true;
+                table
+            }
+            _ => continue,
+        };
+        found.push(at);
+        widest = widest.into_iter().chain([table]).max_by_key(|table| table.row);
     }
     let claim = case.claim_of_calls(found.iter().copied(), 1.0);
     let share = case.share_of(claim.iter().copied());
@@ -102,28 +110,30 @@ fn gathers(name: &str) -> bool {
     matches!(name.strip_prefix("aten::"), Some("index" | "index_select" | "embedding" | "gather" | "take_along_dim"))
 }
 
-/// The table that a gather reads, where its rows lie across memory.
-fn table_of(case: &Case<'_>, detail: u32) -> Option<Table> {
+/// What a gather reads, where what it picks lies across memory: rows of a transposed table, or columns of one that lies by rows, if it
+/// picks columns.
+fn gathered(case: &Case<'_>, detail: u32) -> Option<Gathered> {
     let trace = case.trace();
     let shape = trace.operator_shapes.get(detail as usize)?;
     let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(trace.strings.get(text)));
-    across(dims.first()?, strides.first()?)
+    let (dims, strides) = (dims.first()?, strides.first()?);
+    match (&dims[..], &strides[..]) {
+        ([row, columns], [apart, 1]) => {
+            let table = across(&[*columns, *row], &[1, *apart])?;
+            Some(Gathered::Columns { table, columns: *columns })
+        }
+        _ => across(dims, strides).map(Gathered::Rows),
+    }
 }
 
-/// The same of a gather that takes columns of an array that lies by rows, which what reads the result tells: it has as many rows, and
-/// fewer columns.
-fn columns_of(case: &Case<'_>, detail: u32, following: impl Iterator<Item = u32>) -> Option<Table> {
-    let trace = case.trace();
-    let shape = trace.operator_shapes.get(detail as usize)?;
-    let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(trace.strings.get(text)));
-    let ([row, columns], [apart, 1]) = (&dims.first()?[..], &strides.first()?[..]) else { return None };
-    let table = across(&[*columns, *row], &[1, *apart])?;
-    let reads = following.flat_map(|next| case.extents_at(next).to_vec()).find_map(|sizes| match sizes[..] {
-        [.., rows, taken] if rows == *row && taken != *columns => Some(true),
-        [.., taken, whole] if whole == *columns && taken != *row => Some(false),
+/// Whether columns were picked, which what reads the result tells: it has as many rows, and another number of columns.
+fn picks_columns(case: &Case<'_>, row: i64, columns: i64, following: impl Iterator<Item = u32>) -> bool {
+    let reads = following.flat_map(|next| case.extents_at(next)).find_map(|sizes| match sizes[..] {
+        [.., rows, taken] if rows == row && taken != columns => Some(true),
+        [.., taken, whole] if whole == columns && taken != row => Some(false),
         _ => None,
     });
-    reads?.then_some(table)
+    reads == Some(true)
 }
 
 fn across(dims: &[i64], strides: &[i64]) -> Option<Table> {

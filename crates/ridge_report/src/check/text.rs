@@ -17,8 +17,11 @@ const NAMED: usize = 6;
 pub fn full(check: &Check, options: &Options, layout: &Layout) -> String {
     let mut blocks = vec![opening(check, layout)];
     blocks.extend(doubts(check, options).iter().map(|(rule, doubt)| doubt_block(rule, doubt, layout)));
-    blocks.extend(causes(check, options).iter().map(|item| block(check, item, options, layout)));
-    blocks.push(most_of_time(check, options, layout));
+    let causes = causes(check, options);
+    blocks.extend(causes.iter().map(|item| block(check, item, options, layout)));
+    if causes.is_empty() && !options.all {
+        blocks.push(most_of_time(check, layout));
+    }
     blocks.push(closing(check, options, layout));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
@@ -48,28 +51,28 @@ pub fn concise(check: &Check, options: &Options, layout: &Layout) -> String {
 pub fn brief(check: &Check, layout: &Layout) -> String {
     let found = causes(check, &Options::default());
     if found.is_empty() {
-        return most_of_time(check, &Options::default(), layout);
+        return most_of_time(check, layout);
     }
     let mut text = styled(layout.theme.title, "Top findings").into_owned();
     text.push('\n');
     for item in found.iter().take(TOP) {
         text.push_str(&indented(&line(item), "  ", "    ", layout));
     }
-    let more = if found.len() > 3 { format!("{} more: ", found.len() - 3) } else { String::new() };
+    let more = if found.len() > TOP { format!("{} more: ", found.len() - TOP) } else { String::new() };
     text.push_str(&indented(&format!("{more}`ridgeline check {}`", shell_word(&check.path)), "  ", "    ", layout));
     text
 }
 
-/// Where the time goes if nothing is worth mending: information, a line each; empty where more is shown.
-fn most_of_time(check: &Check, options: &Options, layout: &Layout) -> String {
-    let is_told = |item: &Item<'_>| item.finding.because.is_none();
+/// Where the time goes if nothing is worth mending, or all of it is accepted: information, a line each.
+fn most_of_time(check: &Check, layout: &Layout) -> String {
+    let is_told = |item: &Item<'_>| item.finding.because.is_none() && item.finding.level == Level::Info;
     let mut found: Vec<Item<'_>> =
         items(check).filter(|item| is_told(item) && item.finding.share > 0.0).take(TOP).collect();
     if found.is_empty() {
         // What no rule explains has no share.
         found.extend(items(check).find(is_told));
     }
-    if options.all || found.is_empty() || !causes(check, options).is_empty() {
+    if found.is_empty() {
         return String::new();
     }
     let mut text = styled(layout.theme.title, "Where the time goes").into_owned();
