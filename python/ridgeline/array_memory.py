@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether it is an array of PyTorch; a package that is still being imported isn't asked."""
+    kind = type(value)
+    return (kind.__module__, kind.__name__) in (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
+
+
 def address_of(array: Any, kinds: str) -> int | None:
     """The address of an array of JAX or NumPy, in the order of its extents; None where it is elsewhere, not ready, or of other `kinds`
     of numbers, which are NumPy's letters."""

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 #: Parts of the paths of installed packages.
 INSTALLED = ("site-packages", "dist-packages")
 
 #: Frames that are walked at most.
 DEEPEST = 200
+
+
+#: Code of the harness that stands in the place of a function of a library, and only calls it: whoever waits for it waits for that.
+_passing: set[CodeType] = set()
+
+
+def stands_for(original: Callable[..., Any]) -> Callable[[_Function], _Function]:
+    """Mark what takes the place of `original`: it has its name, and looks at the program do not see it."""
+
+    def marked(function: _Function) -> _Function:
+        passes_on(function)
+        return functools.wraps(original)(function)
+
+    return marked
+
+
+def passes_on(function: _Function) -> _Function:
+    """Mark a function of the harness that only calls what it stands for."""
+    _passing.add(function.__code__)
+    return function
 
 
 class OwnFiles:
@@ -44,6 +68,11 @@ class OwnFiles:
     def is_harness(self, code: CodeType) -> bool:
         """Whether `code` is of this package."""
         return code.co_filename.startswith(self._others[-1])
+
+    @staticmethod
+    def is_passing(code: CodeType) -> bool:
+        """Whether `code` is of this package and stands for what it calls."""
+        return code in _passing
 
     def _ask(self, file: str, frame: FrameType) -> bool:
         if file.startswith("<") and not file.startswith("<ipython"):

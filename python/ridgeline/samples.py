@@ -19,20 +19,21 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import accumulate, chain, islice, repeat, starmap, takewhile, tee
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from .own_files import DEEPEST, INSTALLED, OwnFiles, path_of
 from .padding import PaddedArguments
-from .program_text import SeenFrame
+from .program_text import SeenFrame, loop_around
+from .recomputed import RecomputedValues
 from .steady import SteadyArguments
 from .zeros import ZeroMatrices
 
 #: What looking may take of the program's time.
-_MOST_SHARE = 0.01
+_MOST_SHARE = 0.02
 
 #: A look takes the program more than it takes the sampler: threads change twice, and caches with them.
 _COST_MULTIPLE = 1.25
@@ -69,7 +70,7 @@ class Sampler:
         """`file` is where they are written; nothing is made before `start`."""
         self._file = file
         self._own = OwnFiles()
-        self._frames: dict[tuple[str, int, str, str], int] = {}
+        self._frames: dict[tuple[str, int, str, str, str], int] = {}
         self._frame_of: dict[tuple[int, int], int] = {}
         self._stacks: dict[tuple[Any, ...], int] = {}
         self._new_frames: list[list[Any]] = []
@@ -84,7 +85,9 @@ class Sampler:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._began = False
-        self._steady, self._zeros, self._padded = SteadyArguments(), ZeroMatrices(), PaddedArguments()
+        self._steady, self._zeros, self._padded, self._recomputed = SteadyArguments(), ZeroMatrices(), PaddedArguments(), RecomputedValues()
+        #: Who reads the program's variables, in turns: all of them at once would cost more than the look itself.
+        self._turns: list[list[_Reader]] = [[self._steady, self._zeros, self._padded], [self._steady, self._recomputed]]
         #: What else is known of the program, told with every line.
         self.told: Callable[[], dict[str, Any]] = dict
 
@@ -169,9 +172,17 @@ class Sampler:
             if ident != own:
                 self._keep(ident, now, frames)
                 seen = [SeenFrame(frame) for frame in islice(filter(self._own.has, frames), _MOST_FRAMES)]
-                self._steady.look(seen)
-                self._zeros.look(seen)
-                self._padded.look(seen)
+                self._read(seen)
+
+    def _read(self, seen: list[SeenFrame]) -> None:
+        readers = self._turns[self._looks % len(self._turns)]
+        for reader in list(readers):
+            try:
+                reader.look(seen)
+            except Exception:
+                # Values of the program may be anything: whoever cannot read them reads no more, and the looks go on.
+                for others in self._turns:
+                    others[:] = [other for other in others if other is not reader]
 
     def _keep(self, ident: int, now: int, frames: list[FrameType]) -> None:
         stack, thread = self._stack(frames), self._threads.get(ident)
@@ -194,10 +205,11 @@ class Sampler:
                 break
             if self._own.has(frame):
                 own.append((id(frame.f_code), frame.f_lasti))
-            elif not own:
+            elif not own and not self._own.is_passing(frame.f_code):
                 deepest = deepest or frame.f_code
-                # What JAX puts around functions tells nothing.
-                entry = entry if entry is not None and frame.f_code.co_filename.endswith(_WRAPPERS) else frame.f_code
+                # What JAX puts around functions tells nothing, and whatever runs in an import is the import.
+                if entry is None or not (frame.f_code.co_filename.endswith(_WRAPPERS) or entry.co_filename == _IMPORTS):
+                    entry = frame.f_code
         if not own or (deepest and self._own.is_harness(deepest)):
             return None
         key = (*own, id(entry), id(deepest))
@@ -216,7 +228,7 @@ class Sampler:
             code = self._own.codes[code_id]
             line = _line_of(code, at)
             call = _with_package(_call_at(code, at), self._own.globals.get(code_id, {}))
-            frame = (path_of(code), line, code.co_name, call)
+            frame = (path_of(code), line, code.co_name, call, loop_around(code.co_filename, line))
             number = self._frames.get(frame)
             if number is None:
                 number = self._frames[frame] = len(self._frames)
@@ -235,6 +247,8 @@ class Sampler:
             told = told | {"steady": steady}
         if zeros := self._zeros.told():
             told = told | {"zeros": zeros}
+        if recomputed := self._recomputed.told():
+            told = told | {"recomputed": recomputed}
         if padding := self._padded.told():
             told = {"padding": padding} | told
         if told:
@@ -243,7 +257,15 @@ class Sampler:
             file.write(json.dumps(chunk, separators=(",", ":")) + "\n")
 
 
+class _Reader(Protocol):
+    """Somebody who reads the program's variables in a look."""
+
+    def look(self, frames: Iterable[SeenFrame]) -> None:
+        """One look at the program's own frames, innermost first."""
+
+
 #: Files of what libraries put around the functions that they offer.
+_IMPORTS = "<frozen importlib._bootstrap>"
 _WRAPPERS = ("jax/_src/traceback_util.py", "contextlib.py")
 
 _BACK = ("f_back",) * (DEEPEST - 1)

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .own_files import stands_for
 from .torch_functions import is_compiling, put_in_place
 
 #: Calls of each function that are timed, and calls from one place that are told.
@@ -61,7 +61,7 @@ class TorchConversions:
         torch, function = self._torch, getattr(self._torch, name)
         calls = 0
 
-        @functools.wraps(function)
+        @stands_for(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             nonlocal calls
             if is_compiling(torch) or not args or type(args[0]) not in (list, tuple) or not args[0]:

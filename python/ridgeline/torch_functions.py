@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager
 from ctypes import string_at
 from typing import Any
 
+from .own_files import stands_for
+
 #: The functions, by module. Those of the first group need the same matrix only: what it is solved for may differ.
 _SOLVES = {"torch.linalg": ("solve", "lstsq")}
 _COMPUTES = {
@@ -65,7 +67,7 @@ class TorchFunctions:
         function = getattr(module, name)
         calls, own, torch = 0, self, self._torch
 
-        @functools.wraps(function)
+        @stands_for(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             nonlocal calls
             if is_compiling(torch):

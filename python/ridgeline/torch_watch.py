@@ -8,7 +8,6 @@ Inside of programs that `torch.compile` has compiled nothing is watched.
 
 from __future__ import annotations
 
-import functools
 import time
 import weakref
 from collections import Counter
@@ -17,7 +16,7 @@ from contextlib import contextmanager
 from ctypes import c_int32, c_int64, string_at
 from typing import Any
 
-from .own_files import OwnFiles, innermost
+from .own_files import OwnFiles, innermost, stands_for
 from .padding import padded_at
 from .torch_conversions import TorchConversions
 from .torch_functions import TorchFunctions, is_compiling
@@ -48,6 +47,9 @@ _MOST_CLEARINGS, _FEWEST_CLEARED = 64, 4
 
 #: Modules whose examples are remembered, examples of each, bytes of all examples of a call that are looked at, and calls.
 _MOST_MODULES, _MOST_EXAMPLES, _MOST_BYTES, _MOST_COMPARED = 8, 1 << 16, 1 << 22, 512
+
+#: Numbers of an example, of which another one with the same numbers is the same.
+_LEAST_IN_ROW = 8
 
 #: Failures after which watching ends.
 _MOST_FAILURES = 3
@@ -98,7 +100,7 @@ class TorchWatch:
         self._hook = register_module_forward_pre_hook(self._before)
         compile_ = self._torch.compile
 
-        @functools.wraps(compile_)
+        @stands_for(compile_)
         def compiles(*args: Any, **kwargs: Any) -> Any:
             # What is compiled depends on the hooks that there are, and PyTorch warns of them.
             self._stop_hearing()
@@ -137,7 +139,7 @@ class TorchWatch:
         optimizer, watch = self._torch.optim.Optimizer, self
         zero_grad = optimizer.zero_grad
 
-        @functools.wraps(zero_grad)
+        @stands_for(zero_grad)
         def clears(one: Any, *args: Any, **kwargs: Any) -> Any:
             watch._clears(one)
             return zero_grad(one, *args, **kwargs)
@@ -150,7 +152,7 @@ class TorchWatch:
         watch = self
         iterator_of = DataLoader._get_iterator
 
-        @functools.wraps(iterator_of)
+        @stands_for(iterator_of)
         def starts(loader: Any) -> Any:
             watch._starts_workers(loader)
             return iterator_of(loader)
@@ -212,13 +214,18 @@ class TorchWatch:
             return
         if not (module.training and self._torch.is_grad_enabled()):
             self._look_at_inputs(module, inputs)
+        elif id(module) not in self._inner:
+            self._look_at_inputs(module, inputs, trains=True)
         if self._torch.is_grad_enabled() and self._steps < _STEP and len(self._trained) < _MOST_INPUTS:
             self._trained.setdefault(id(module), weakref.ref(module))
 
-    def _look_at_inputs(self, module: Any, inputs: Any) -> None:
+    def _look_at_inputs(self, module: Any, inputs: Any, trains: bool = False) -> None:
         arrays = [value for value in inputs if isinstance(value, self._torch.Tensor)]
         if not arrays or sum(array.numel() for array in arrays) < _LEAST_NUMBERS:
             return
+        if trains and len(self._inner) < _MOST_INPUTS:
+            # Of modules that train, whole calls are compared: two of them between two steps are the same work.
+            self._inner |= {id(child) for child in module.modules() if child is not module}
         key = tuple(_place(array) for array in arrays)
         if any(_is_random(child) for child in module.modules()):
             # Nor is what is called within it anybody's whole work.
@@ -237,7 +244,7 @@ class TorchWatch:
         elif len(self._inputs) < _MOST_INPUTS:
             self._inputs[key] = _Input(module, arrays, state)
             entry = self._entry_of(module)
-            entry["again"] += self._had_all(module, arrays, state[1])
+            entry["again"] += not trains and self._had_all(module, arrays, state[1])
         else:
             return
         entry["calls"] += 1
@@ -465,7 +472,9 @@ def _examples_of(arrays: list[Any]) -> list[int]:
     """A number for each row of some arrays that belong together; empty where they cannot be read, or are too large."""
     count = arrays[0].shape[0] if arrays[0].dim() > 1 else 0
     are_rows = all(array.device.type == "cpu" and array.is_contiguous() and array.shape[:1] == (count,) for array in arrays)
-    if not count or not are_rows or sum(array.numel() * array.element_size() for array in arrays) > _MOST_BYTES:
+    if not count or not are_rows or sum(array.numel() for array in arrays) < count * _LEAST_IN_ROW:
+        return []  # Short rows come again in any data.
+    if sum(array.numel() * array.element_size() for array in arrays) > _MOST_BYTES:
         return []
     widths = [(array.data_ptr(), array.numel() // count * array.element_size()) for array in arrays]
     return [hash(tuple(string_at(address + row * width, width) for address, width in widths)) for row in range(count)]

@@ -7,7 +7,6 @@ such matrix are read where they lie in the host's memory, once; nothing of the p
 from __future__ import annotations
 
 import ast
-import sys
 import weakref
 from collections.abc import Iterable, Iterator
 from ctypes import string_at
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from .array_memory import address_of
+from .array_memory import address_of, is_tensor
 from .own_files import path_of
 from .program_text import ARRAYS, COMPILED, ByCode, SeenFrame, arrays_of, callee_of, dotted, own_nodes, text_of, value_of
 
@@ -184,9 +183,7 @@ def _plain(operand: ast.AST) -> ast.AST:
 
 def _extents(array: Any) -> tuple[int, ...] | None:
     """The extents of a large matrix of PyTorch or JAX."""
-    torch = sys.modules.get("torch")
-    is_tensor = torch is not None and type(array) in (torch.Tensor, torch.nn.Parameter)
-    if not is_tensor and type(array).__name__ != ARRAYS[0]:
+    if not is_tensor(array) and type(array).__name__ != ARRAYS[0]:
         return None
     extents = tuple(array.shape)
     if len(extents) < 2 or min(extents[-2:]) < _LEAST_EXTENT:
@@ -199,9 +196,8 @@ def _extents(array: Any) -> tuple[int, ...] | None:
 
 def _rows(array: Any, extents: tuple[int, ...]) -> list[list[int]] | None:
     """Some rows of a matrix as numbers that are 0 where its numbers are; None where they cannot be read."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        if array.device.type != "cpu" or array.layout is not torch.strided or not array.dtype.is_floating_point or not array.is_contiguous():
+    if is_tensor(array):
+        if array.device.type != "cpu" or str(array.layout) != "torch.strided" or not array.dtype.is_floating_point or not array.is_contiguous():
             return None
         address, size = array.data_ptr(), array.element_size()
     else:

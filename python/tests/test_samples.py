@@ -12,9 +12,12 @@ import threading
 import types
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
+from ridgeline import own_files
+from ridgeline.program_text import loop_around
 from ridgeline.samples import Sampler, _stacks_of_all
 
 
@@ -80,13 +83,13 @@ def own_stack(innermost: FrameType | None) -> list[FrameType]:
     return list(itertools.dropwhile(lambda frame: frame is not innermost, frames))
 
 
-def looked_at(tmp_path: Path, text: str) -> list[tuple[int, str, str | None]]:
+def looked_at(tmp_path: Path, text: str, **names: Any) -> list[tuple[int, str, str | None]]:
     """Line, call and the package's function of the innermost place of each stack, looked at where the program calls `look()`."""
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(text))
     sampler = Sampler(tmp_path / "samples" / "jax.jsonl")
     module = types.ModuleType("program")
-    module.__dict__.update(look=lambda: sampler._keep(threading.get_ident(), 1, own_stack(sys._getframe(1))))
+    module.__dict__.update(names, look=lambda: sampler._keep(threading.get_ident(), 1, own_stack(sys._getframe(1))))
     exec(compile(program.read_text(), str(program), "exec"), module.__dict__)
     sampler._file.parent.mkdir()
     sampler._write()
@@ -127,6 +130,37 @@ def test_packages_below_the_program_are_named(tmp_path: Path) -> None:
         """,
     )
     assert [line for line, _, _ in found] == [5, 6]
+
+
+def test_what_stands_for_a_function_is_that_function_and_other_code_of_the_harness_is_no_ones_time(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    file = Path(own_files.__file__).with_name("wrapper.py")
+    exec(compile("def stands(look): look()\ndef looks(look): look()", str(file), "exec"), names)
+    own_files.passes_on(names["stands"])
+    found = looked_at(tmp_path, "stands(look)\nlooks(look)\n", stands=names["stands"], looks=names["looks"])
+    assert [(line, calls) for line, _, calls in found] == [(1, None)]
+
+
+def test_whatever_runs_in_an_import_is_the_import(tmp_path: Path) -> None:
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "imported_late.py").write_text("import builtins\nbuiltins.look_late()\n")
+    found = looked_at(
+        tmp_path,
+        f"""\
+        import builtins, sys
+        builtins.look_late = look
+        sys.path.insert(0, {str(tmp_path / "site-packages")!r})
+        import imported_late
+        """,
+    )
+    assert [line for line, _, _ in found] == [4]
+    assert found[0][2] is not None and found[0][2].startswith("<frozen importlib._bootstrap>")
+
+
+def test_loops_are_known_by_what_they_go_over(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("for p in model.parameters():\n    for q in p:\n        f(q)\n    g(p)\nx = [h(y) for y in zip(a, b)]\n")
+    assert [loop_around(str(program), line) for line in (1, 3, 4, 5)] == ["", "p", "model.parameters()", "zip(a, b)"]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="positions in the code are of Python 3.11")

@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 mod calls;
 mod chain;
+mod composed;
 mod diagonal;
 mod elementwise;
 mod factors;
@@ -21,6 +22,7 @@ mod selection;
 mod singular;
 mod spectrum;
 mod structured;
+mod types;
 mod windows;
 
 /// Calls after one that makes an array in which those that read it are looked for.
@@ -46,7 +48,7 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
     if trace.operator_shapes.is_empty() {
         return Vec::new();
     }
-    let all = &case.operator_calls().calls;
+    let (all, is_on_processors) = (&case.operator_calls().calls, case.is_on_processors());
     let mut read: FxHashMap<u32, Vec<Vec<i64>>> = FxHashMap::default();
     let details = all.iter().flat_map(OperatorCall::rows).map(|row| trace.events.detail[row as usize]);
     for detail in details.filter(|detail| *detail != NONE) {
@@ -62,7 +64,8 @@ pub(crate) fn better_calls(case: &Case<'_>, least: f64) -> Vec<PricedCalls> {
             .map(|(at, call)| (first + at, node(case, call, &read)))
             .collect();
         let near = (0..nodes.len()).flat_map(|at| found(&nodes[at..nodes.len().min(at + REACH)]));
-        for one in near.chain(structured::kronecker(&nodes)) {
+        let slow_types = (0..nodes.len()).filter(|_| is_on_processors).filter_map(|at| types::find(&nodes[at..]));
+        for one in near.chain(structured::kronecker(&nodes)).chain(slow_types) {
             let (_, places) = forms.entry(one.form.does).or_insert_with(|| (one.form, Places::default()));
             places.calls.extend(one.calls);
             places.better = places.better.plus(one.better);
@@ -95,6 +98,7 @@ fn found(rest: &Nodes<'_>) -> Vec<Match> {
         factors::find(rest),
         windows::find(rest),
         elementwise::find(rest),
+        composed::find(rest),
     ];
     all.into_iter().flatten().collect()
 }
@@ -206,6 +210,42 @@ mod tests {
         assert_eq!(forms(&[difference, ("abs", "[[900, 64, 48]]", ""), sum]), "");
         let narrow = ("sub", "[[900, 1, 2], [1, 64, 2], []]", "");
         assert_eq!(forms(&[narrow, ("pow", "[[900, 64, 2], []]", ""), sum]), "");
+    }
+
+    #[test]
+    fn norms_and_softmaxes_that_are_written_out() {
+        let large = "[[32, 256, 64]]";
+        let (whole, small) = ("[[32, 256, 64], [32, 256, 1]]", "[[32, 256, 1], []]");
+        let mean = ("mean", "[[32, 256, 64], [], [], []]", r#"["", "[-1]", "True", ""]"#);
+        let var = ("var", "[[32, 256, 64], [], []]", r#"["", "[-1]", "False"]"#);
+        let (center, root, scale) = (("sub", whole, ""), ("sqrt", "[[32, 256, 1]]", ""), ("div", whole, ""));
+        let norm = [mean, var, center, ("add", small, ""), root, scale];
+        assert_eq!(forms(&norm), "one fused operator (`torch.nn.functional.layer_norm`) in [0, 1, 2, 3, 4, 5]");
+        let rms = [
+            ("pow", "[[32, 256, 64], []]", ""),
+            mean,
+            ("add", small, ""),
+            ("rsqrt", "[[32, 256, 1]]", ""),
+            ("mul", whole, ""),
+        ];
+        assert_eq!(forms(&rms), "one fused operator (`torch.nn.functional.rms_norm`) in [0, 1, 2, 3, 4]");
+        let softmax = [("exp", large, ""), ("sum", "[[32, 256, 64], [], []]", ""), ("div", whole, "")];
+        assert_eq!(forms(&softmax), "one fused operator (`torch.softmax`) in [0, 1, 2]");
+        // A loss that is an average of squares, a mean over other axes, and exponentials that are only added up.
+        assert_eq!(forms(&[("pow", "[[32, 256, 64], []]", ""), mean]), "");
+        let over_batch = ("mean", "[[32, 256, 64], [], [], []]", r#"["", "[0]", "True", ""]"#);
+        assert_eq!(forms(&[over_batch, var, center, root, scale]), "");
+        assert_eq!(forms(&[softmax[0], softmax[1], ("log", "[[32, 256, 1]]", "")]), "");
+    }
+
+    #[test]
+    fn permutations_that_are_cut() {
+        let all = ("randperm", "[[], [], [], []]", r#"["300000", "", "4", ""]"#);
+        let batch = ("slice", "[[300000], [], [], [], []]", r#"["", "0", "0", "128", "1"]"#);
+        let rows = ("index", "[[300000, 12], []]", "");
+        assert_eq!(forms(&[all, batch, rows]), "drawing random indices in [0]");
+        let half = ("slice", "[[300000], [], [], [], []]", r#"["", "0", "0", "200000", "1"]"#);
+        assert_eq!(forms(&[all, half, rows]), "");
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub(crate) enum Sign {
     Function(&'static str),
     /// An operator of PyTorch on a CPU, without its namespace.
     Operator(&'static str),
+    /// A call of an operator of PyTorch on a CPU, without its namespace, with all that it calls.
+    Call(&'static str),
     /// The host was in a function of a package whose file and name begin so, called by the program or innermost.
     Host(&'static str),
 }

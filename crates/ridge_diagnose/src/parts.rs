@@ -4,11 +4,11 @@
 //! Looks at the program's Python say what was called: by the name of the call in the program's own line, with its package, and by the
 //! functions of packages below it.
 
-use crate::case::Case;
+use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::pauses::is_own_code;
 use crate::places::Seen;
-use ridge_analysis::{Cause, PythonLooks};
+use ridge_analysis::{Cause, Looks, PythonLooks};
 use ridge_trace::PythonStack;
 
 /// A part of the host's time that has a cause of its own.
@@ -179,6 +179,9 @@ impl Case<'_> {
     ) -> Option<Finding> {
         let claim = self.idle_while(wanted);
         let share = self.share_of(claim.iter().copied());
+        if let Some(finding) = self.part_of_all_looks(wanted, share, &message) {
+            return Some(finding);
+        }
         let least = if self.is_on_processors() { LEAST_ON_PROCESSORS } else { LEAST };
         let seen = self
             .seen(&self.looks_in(&claim, |stack| self.part_of(stack) == Some(wanted)))
@@ -189,6 +192,37 @@ impl Case<'_> {
             .number("idle time, estimated from Python stack samples", self.per_unit(ns))
             .fact(format!("{} of {} of these samples were at this line", seen.looks, seen.of));
         Some(finding.claims(claim))
+    }
+
+    /// The same for PyTorch on processors, where the host is the device, by all looks at the program: its windows may be short.
+    fn part_of_all_looks(
+        &self,
+        wanted: HostPart,
+        idle_share: f64,
+        message: impl Fn(f64, &Seen<'_>) -> String,
+    ) -> Option<Finding> {
+        if self.framework() != Framework::Torch || !self.is_on_processors() {
+            return None;
+        }
+        let (python, all) = (&self.trace().python, self.analysis.get::<PythonLooks>());
+        // What a loader does, or waits for, has a rule of its own.
+        let is_of_loader = |stack: &PythonStack| self.trace().strings.get(stack.calls).starts_with("torch/utils/data/");
+        let is_it = |row: &u32| {
+            let stack = python.stacks.get(*row as usize);
+            stack.is_some_and(|stack| self.part_of(stack) == Some(wanted) && !is_of_loader(stack))
+        };
+        let looks: Looks = all.all().iter().filter(|(row, _)| is_it(row)).map(|(row, count)| (*row, *count)).collect();
+        let held: u64 = looks.values().sum();
+        let share = held as f64 / all.count.max(1) as f64;
+        let seen = self
+            .seen(&looks)
+            .filter(|_| held >= FEWEST_OF_ALL && share >= LEAST_ON_PROCESSORS && share > idle_share)?;
+        let finding = Finding::new(message(share, &seen))
+            .seen(Some(&seen))
+            .fact(format!("{held} of {} Python stack samples were in this code", all.count))
+            .fact(format!("{} of {} of these samples were at this line", seen.looks, seen.of))
+            .claims((0..self.breakdown().rows.len()).map(|at| (at, share as f32)));
+        Some(finding.priced(share * 0.7, (share * 1.2).min(1.0)))
     }
 
     /// Whether converting was mostly a walk over Python objects: JAX asks an array for its type once, and a list for that of each number.
@@ -244,6 +278,8 @@ impl Case<'_> {
 const LEAST: f64 = 0.03;
 /// The same on processors, where what a program does every now and then with its results is done on the same cores.
 const LEAST_ON_PROCESSORS: f64 = 0.10;
+/// Fewer looks at the whole program tell no part of it.
+const FEWEST_OF_ALL: u64 = 8;
 /// Rows of the breakdown with fewer looks are not divided.
 const FEWEST_OF_ROW: u64 = 3;
 

@@ -12,7 +12,10 @@ const FEWEST: u64 = 3;
 /// Pieces of work that are looked at for their line.
 const MOST_ROWS: usize = 20_000;
 /// A line inside of another stands for it where it has at least this part of its looks.
-const MOST_OF: f64 = 0.5;
+const MOST_OF: f64 = 0.4;
+/// Where Python stands during a backward pass, and the part of looks that must be elsewhere to tell the place.
+const BACKWARD: &str = "torch/autograd/graph.py:_engine_run_backward";
+const LEAST_FORWARD: f64 = 0.2;
 
 /// What looks agree on.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,12 +93,28 @@ impl<'a> Case<'a> {
         Some(Place { is_inferred: true, ..seen.place })
     }
 
+    /// Whether a line is in a loop over a model's parameters, by what the loop around it goes over.
+    pub(crate) fn is_over_parameters(&self, place: &Place) -> bool {
+        let (strings, python) = (&self.trace().strings, &self.trace().python);
+        let Some(file) = strings.find(&place.file) else { return false };
+        let here = python.places.iter().filter(|found| found.file == file && found.line == place.line);
+        let over: Vec<&str> = here.map(|found| strings.get(found.over)).filter(|over| !over.is_empty()).collect();
+        over.iter().any(|over| ["param", "state_dict", "grads", "weights"].iter().any(|word| over.contains(word)))
+    }
+
     /// The line that most of `looks` agree on: from the outermost frame inward, as long as one line has most of them.
     pub(crate) fn seen(&self, looks: &Looks) -> Option<Seen<'a>> {
         let python = &self.trace().python;
         let stack = |row: &u32| python.stacks.get(*row as usize);
         let mut at: Vec<(&'a PythonStack, u64)> =
             looks.iter().filter_map(|(row, count)| Some((stack(row)?, *count))).collect();
+        let whole: u64 = at.iter().map(|(_, count)| *count).sum();
+        // A backward pass follows what the program calls: where that was seen as well, it is the place.
+        let is_forward = |stack: &PythonStack| !self.trace().strings.get(stack.innermost).starts_with(BACKWARD);
+        let forward: u64 = at.iter().filter(|(stack, _)| is_forward(stack)).map(|(_, count)| *count).sum();
+        if forward >= FEWEST && forward as f64 >= LEAST_FORWARD * whole as f64 {
+            at.retain(|(stack, _)| is_forward(stack));
+        }
         let of = at.iter().map(|(_, count)| *count).sum();
         if of < FEWEST {
             return None;
@@ -111,7 +130,9 @@ impl<'a> Case<'a> {
             }
             let most = lines.into_iter().max_by_key(|(line, (count, _))| (*count, std::cmp::Reverse(*line)));
             let Some((line, (count, place))) = most else { break };
-            if best.is_some() && (count as f64) < MOST_OF * whole as f64 {
+            // That a module calls its main function tells nothing.
+            let is_known = best.is_some_and(|best| self.trace().strings.get(best.function) != "<module>");
+            if is_known && (count as f64) < MOST_OF * whole as f64 {
                 break;
             }
             best = Some(place);

@@ -68,10 +68,12 @@ rules! {
     missed_donation
     cheaper_form
     grown_input
+    grows_each_step
     unused_gradients
     repeated_backward
     unread_gradients
     same_input_again
+    computed_again
     padded_batches
     dense_embedding_gradients
     work_done_twice
@@ -112,6 +114,7 @@ rules! {
     unexplained_work
     kernel_hotspot
     hot_line
+    hot_host_line
     uncoalesced_access
     register_spills
     tail_wave

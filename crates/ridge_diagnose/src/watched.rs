@@ -4,7 +4,7 @@ use crate::arguments::name_of;
 use crate::case::{Case, Framework};
 use crate::finding::Place;
 use crate::programs::Program;
-use ridge_analysis::PythonLooks;
+use ridge_analysis::{Looks, PythonLooks};
 use ridge_hlo::InstructionId;
 use ridge_trace::{PythonPlace, SteadyArguments, Watched};
 use rustc_hash::FxHashSet;
@@ -40,18 +40,30 @@ impl<'a> Case<'a> {
 
     /// The part of the judged time in which the program was at `place` or in what that calls, by the looks at it.
     pub(crate) fn part_within(&self, place: &PythonPlace) -> Option<f64> {
-        let python = &self.trace().python;
-        let is_at = |row: &u32| {
-            let found = python.places.get(*row as usize);
-            found.is_some_and(|found| (found.file, found.line) == (place.file, place.line))
-        };
-        let (mut within, mut all) = (0, 0);
-        for (stack, count) in self.analysis.get::<PythonLooks>().all() {
-            all += count;
-            let is_within = python.stacks.get(*stack as usize).is_some_and(|stack| stack.places.iter().any(is_at));
-            within += if is_within { *count } else { 0 };
-        }
+        self.part_where(|found| (found.file, found.line) == (place.file, place.line))
+    }
+
+    /// The same of all places that `is_one` tells.
+    pub(crate) fn part_where(&self, is_one: impl Fn(&PythonPlace) -> bool) -> Option<f64> {
+        let all = self.analysis.get::<PythonLooks>().count;
+        let within = self.looks_where(is_one).values().sum::<u64>();
         (all >= FEWEST).then(|| within as f64 / all as f64)
+    }
+
+    /// The part of the judged time in which the program was at a line of a finding, or in what that calls.
+    pub(crate) fn part_at(&self, place: &Place) -> Option<f64> {
+        let file = self.trace().strings.find(&place.file)?;
+        self.part_where(|found| found.file == file && found.line == place.line)
+    }
+
+    /// The looks that found the program at such a place, or in what that calls.
+    pub(crate) fn looks_where(&self, is_one: impl Fn(&PythonPlace) -> bool) -> Looks {
+        let python = &self.trace().python;
+        let is_at = |row: &u32| python.places.get(*row as usize).is_some_and(&is_one);
+        let is_within =
+            |row: &u32| python.stacks.get(*row as usize).is_some_and(|stack| stack.places.iter().any(is_at));
+        let all = self.analysis.get::<PythonLooks>().all();
+        all.iter().filter(|(row, _)| is_within(row)).map(|(row, count)| (*row, *count)).collect()
     }
 }
 

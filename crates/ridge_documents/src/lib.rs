@@ -36,6 +36,6 @@ pub use rank::{rank_folder, rank_of_folder};
 pub use read::{Document, DocumentError, part, read, to_text};
 pub use recompiles::Recompiles;
 pub use samples::{
-    ClearedGradients, Conversions, Padding, RepeatedCalls, RestartedWorkers, SampledFrame, SampledStack, SampledThread,
-    Samples, SteadyArguments, Stretch, UnreadGradients, Watched, ZeroMatrix,
+    ClearedGradients, Conversions, Padding, RecomputedValue, RepeatedCalls, RestartedWorkers, SampledFrame,
+    SampledStack, SampledThread, Samples, SteadyArguments, Stretch, UnreadGradients, Watched, ZeroMatrix,
 };

@@ -26,9 +26,9 @@ pub struct Samples {
 }
 
 /// A place in the program's own files: file, line, function, and what is called there (`numpy.concatenate`; empty where that is not
-/// known).
+/// known). What the innermost loop around the line goes over comes last: `model.parameters()`, or nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SampledFrame(pub String, pub u32, pub String, pub String);
+pub struct SampledFrame(pub String, pub u32, pub String, pub String, #[serde(default)] pub String);
 
 /// A stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +79,26 @@ pub struct Watched {
     pub zeros: Vec<ZeroMatrix>,
     /// Conversions of lists to tensors, by place.
     pub conversions: Vec<Conversions>,
+    /// Variables that are given a new array with the same numbers again and again.
+    pub recomputed: Vec<RecomputedValue>,
+}
+
+/// A variable whose arrays had the same numbers in every look, each a new one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecomputedValue {
+    /// The statement that assigns it in the program's own files: its first line.
+    pub frame: Option<SampledFrame>,
+    /// Its last line.
+    pub until: u32,
+    /// The variable: `mask`, `self.grid`.
+    pub name: String,
+    /// The extents of the array.
+    pub extents: Vec<i64>,
+    /// New arrays that had the numbers of an earlier one.
+    pub again: u64,
+    /// How many different arrays there were, where it was not always the same.
+    pub different: u64,
 }
 
 /// Conversions of lists or tuples to tensors at one place.

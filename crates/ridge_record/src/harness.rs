@@ -59,6 +59,7 @@ const FILES: &[PackageFile] = package_files![
     "program_text.py",
     "provided.py",
     "range_tracer.py",
+    "recomputed.py",
     "regions.py",
     "safely.py",
     "samples.py",

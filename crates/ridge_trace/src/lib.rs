@@ -46,8 +46,8 @@ pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEven
 pub use nesting::nest;
 pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};
 pub use python::{
-    ClearedGradients, Conversions, Padding, PythonPlace, PythonSamples, PythonStack, PythonThread, RepeatedCalls,
-    RestartedWorkers, SteadyArguments, UnreadGradients, Watched, ZeroMatrix,
+    ClearedGradients, Conversions, Padding, PythonPlace, PythonSamples, PythonStack, PythonThread, RecomputedValue,
+    RepeatedCalls, RestartedWorkers, SteadyArguments, UnreadGradients, Watched, ZeroMatrix,
 };
 pub use rows::{DeviceRow, EventRow, ModuleRow, OpRow, ProcessRow, ProfileRow, SegmentRow, StackRow, TrackRow};
 pub use side_tables::{

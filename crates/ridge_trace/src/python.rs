@@ -28,6 +28,8 @@ pub struct PythonPlace {
     pub function: StringId,
     /// What it calls, with its package where that is known (`numpy.concatenate`); else empty.
     pub call: StringId,
+    /// What the innermost loop around the line goes over: `model.parameters()`; empty where there is none.
+    pub over: StringId,
 }
 
 /// A stack.
@@ -77,6 +79,25 @@ pub struct Watched {
     pub zeros: Vec<ZeroMatrix>,
     /// Conversions of lists to tensors, by place.
     pub conversions: Vec<Conversions>,
+    /// Variables that are given a new array with the same numbers again and again.
+    pub recomputed: Vec<RecomputedValue>,
+}
+
+/// A variable whose arrays had the same numbers in every look, each a new one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecomputedValue {
+    /// The statement that assigns it in the program's own files: its first line.
+    pub place: Option<PythonPlace>,
+    /// Its last line.
+    pub until: u32,
+    /// The variable: `mask`, `self.grid`.
+    pub name: String,
+    /// The extents of the array.
+    pub extents: Vec<i64>,
+    /// New arrays that had the numbers of an earlier one.
+    pub again: u64,
+    /// How many different arrays there were, where it was not always the same.
+    pub different: u64,
 }
 
 /// Conversions of lists or tuples to tensors at one place.

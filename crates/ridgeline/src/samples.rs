@@ -4,8 +4,8 @@ use crate::note::{Note, Severity};
 use ridge_documents::{SampledFrame, Samples, Stretch};
 use ridge_import::Imported;
 use ridge_trace::{
-    ClearedGradients, Conversions, Padding, RepeatedCalls, RestartedWorkers, SteadyArguments, UnreadGradients, Watched,
-    ZeroMatrix,
+    ClearedGradients, Conversions, Padding, RecomputedValue, RepeatedCalls, RestartedWorkers, SteadyArguments,
+    UnreadGradients, Watched, ZeroMatrix,
 };
 use ridge_trace::{NONE, PythonPlace, PythonStack, PythonThread, StringId, Trace};
 use std::fs::{File, read_dir};
@@ -68,8 +68,8 @@ fn put(trace: &mut Trace, samples: &Samples, zero: u64) {
     let (first_place, first_stack) = (trace.python.places.len() as u32, trace.python.stacks.len() as u32);
     for frame in &samples.frames {
         let mut id = |text: &str| trace.strings.intern(text);
-        let (file, function, call) = (id(&frame.0), id(&frame.2), id(&frame.3));
-        trace.python.places.push(PythonPlace { file, line: frame.1, function, call });
+        let (file, function, call, over) = (id(&frame.0), id(&frame.2), id(&frame.3), id(&frame.4));
+        trace.python.places.push(PythonPlace { file, line: frame.1, function, call, over });
     }
     let known = samples.frames.len() as u32;
     for stack in &samples.stacks {
@@ -109,7 +109,13 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
     }
     let mut place = |frame: &SampledFrame| {
         let mut id = |text: &str| trace.strings.intern(text);
-        PythonPlace { file: id(&frame.0), line: frame.1, function: id(&frame.2), call: id(&frame.3) }
+        PythonPlace {
+            file: id(&frame.0),
+            line: frame.1,
+            function: id(&frame.2),
+            call: id(&frame.3),
+            over: id(&frame.4),
+        }
     };
     let repeated = said.repeated.iter().map(|calls| RepeatedCalls {
         module: calls.module.clone(),
@@ -169,9 +175,19 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         place: conversions.frame.as_ref().map(&mut place),
     });
     let conversions = conversions.collect();
+    let recomputed = said.recomputed.iter().map(|value| RecomputedValue {
+        place: value.frame.as_ref().map(&mut place),
+        until: value.until,
+        name: value.name.clone(),
+        extents: value.extents.clone(),
+        again: value.again,
+        different: value.different,
+    });
+    let recomputed = recomputed.collect();
     Some(Watched {
         process,
         conversions,
+        recomputed,
         repeated,
         padding,
         unread_gradients,

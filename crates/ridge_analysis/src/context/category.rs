@@ -148,6 +148,10 @@ pub fn kernel_category(name: &str) -> &'static str {
     if let Some((operator, _)) = name.split_once("-dtype_") {
         return operator_category(operator);
     }
+    // On a processor, PyTorch's operators are the work themselves.
+    if name.starts_with("aten::") {
+        return operator_category(name);
+    }
     let name = name.to_ascii_lowercase();
     // Inductor names a kernel after all that it fused, and before that says what kind of loop it is.
     if name.starts_with("triton_poi_") {
@@ -244,7 +248,7 @@ fn operator_category(operator: &str) -> &'static str {
         _ if name.starts_with("_foreach") => "optimizer",
         // What it is a part of may say more: `batch_norm/gamma/Assign`.
         _ => match kernel_category(name) {
-            UNKNOWN => kernel_category(operator),
+            UNKNOWN if !operator.starts_with("aten::") => kernel_category(operator),
             known => known,
         },
     }

@@ -37,6 +37,9 @@ impl Shared for PythonLooks {
         for process in 0..trace.processes.len() as u32 {
             let Some((thread, looks)) = busiest(analysis, process) else { continue };
             let mut count = |stack: u32| {
+                if is_import(trace, stack) {
+                    return; // A library that is loaded late is no part of what recurs.
+                }
                 *found.all.entry(stack).or_default() += 1;
                 found.count += 1;
             };
@@ -105,6 +108,12 @@ fn looks_of(thread: &PythonThread) -> impl Iterator<Item = (i64, u32)> + '_ {
 
 /// Looks that tell what a program spends its time on.
 const ENOUGH: usize = 64;
+
+/// Whether a look found the program in an import.
+fn is_import(trace: &Trace, stack: u32) -> bool {
+    let stack = trace.python.stacks.get(stack as usize);
+    stack.is_some_and(|stack| trace.strings.get(stack.calls).starts_with("<frozen importlib"))
+}
 
 fn threads(trace: &Trace, process: u32) -> impl Iterator<Item = &PythonThread> {
     trace.python.threads.iter().filter(move |thread| thread.process == process)

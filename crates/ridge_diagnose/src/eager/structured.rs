@@ -39,7 +39,11 @@ fn inverse(rest: &Nodes<'_>) -> Option<Match> {
     let matrix = node.arrays.first()?;
     let n = *matrix.last()? as f64;
     let (product_at, product, is_left) = multiplied(rest, elements(matrix))?;
-    let columns = columns_of(&product, is_left);
+    // The inverse may be multiplied by more later: then it pays.
+    let all = later(rest).filter(|(_, node)| node.reads(elements(matrix))).filter_map(|(_, node)| node.product);
+    let columns =
+        all.map(|product| columns_of(&product, product.batch * product.m * product.k == elements(matrix))).sum::<f64>();
+    let columns = columns.max(columns_of(&product, is_left));
     if n < SMALLEST || columns > NARROW * n || product.k != n {
         return None;
     }

@@ -2,9 +2,44 @@
 
 use crate::library::Part;
 use crate::library::Pass::Any;
-use crate::library::Sign::Operator;
+use crate::library::Sign::{Call, Operator};
 
 pub(super) static PARTS: &[Part] = &[
+    Part {
+        signs: &[
+            Call("isnan"),
+            Call("isinf"),
+            Call("isfinite"),
+            Call("nan_to_num"),
+            Call("is_nonzero"),
+            Call("allclose"),
+            Call("equal"),
+        ],
+        pass: Any,
+        does: "goes to checks for NaN, infinity or equality (`isnan`, `isinf`, `isfinite`, `assert`)",
+        why: "each check reads the whole array, writes another one, and waits for a single answer",
+        help: "check the loss alone (`torch.isfinite(loss)`), or everything every N steps or behind a debug flag; one `torch.nn.utils.get_total_norm` of all gradients shows NaN in any of them",
+        source: "https://docs.pytorch.org/docs/stable/generated/torch.isfinite.html",
+        is_sure: false,
+    },
+    Part {
+        signs: &[Call("_unique2"), Call("unique_dim"), Call("unique_consecutive"), Call("unique")],
+        pass: Any,
+        does: "goes to finding distinct values (`torch.unique`)",
+        why: "each call sorts or hashes all elements",
+        help: "for integers in a known range use `torch.bincount` (their counts) or a table of flags; if the values stay the same, compute them once",
+        source: "https://docs.pytorch.org/docs/stable/generated/torch.bincount.html",
+        is_sure: false,
+    },
+    Part {
+        signs: &[Call("cosine_similarity"), Call("pairwise_distance")],
+        pass: Any,
+        does: "goes to similarities or distances that are broadcast over all pairs (`cosine_similarity`, `pairwise_distance`)",
+        why: "for all pairs, an intermediate array of pairs times features is written, and the norms of each row are computed again for every pair",
+        help: "normalize the rows once and multiply: `F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T` for cosines, `torch.cdist` for distances",
+        source: "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html",
+        is_sure: false,
+    },
     Part {
         signs: &[Operator("_cdist_forward")],
         pass: Any,
@@ -100,15 +135,6 @@ pub(super) static PARTS: &[Part] = &[
         why: "all elements are sorted, no matter how few are read",
         help: "for a few of the largest or smallest elements use `torch.topk`, for one `max` or `argmax`; pass all quantiles of the same values in one call",
         source: "https://docs.pytorch.org/docs/stable/generated/torch.topk.html",
-        is_sure: false,
-    },
-    Part {
-        signs: &[Operator("_unique2"), Operator("unique_dim"), Operator("unique_consecutive")],
-        pass: Any,
-        does: "goes to finding distinct values (`torch.unique`)",
-        why: "each call sorts or hashes all elements",
-        help: "for integers in a known range use `torch.bincount` or a table of flags; if the values stay the same, compute them once",
-        source: "https://docs.pytorch.org/docs/stable/generated/torch.bincount.html",
         is_sure: false,
     },
     Part {

@@ -62,5 +62,8 @@ fn timed(case: &Case<'_>) -> Option<Finding> {
         .why("`torch.tensor` converts a list or tuple through Python's sequence protocol, number by number")
         .help("`np.stack` a list of arrays first and share its memory with `torch.from_numpy`; keep the data in arrays of the full size from the start (a ring buffer), and index them")
         .claims(claim);
-    Some(finding.priced(longest.part * 0.7, longest.part))
+    let finding = finding.priced(longest.part * 0.7, longest.part);
+    // Numbers that Python has one by one must become an array somewhere.
+    let is_of_numbers = longest.of.ends_with("ints") || longest.of.ends_with("floats") || longest.of.ends_with("bools");
+    Some(if is_of_numbers { finding.information() } else { finding })
 }

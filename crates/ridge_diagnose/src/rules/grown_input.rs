@@ -56,7 +56,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     for ((name, ..), sizes) in sites(case, all) {
         let Some(by) = growth(&sizes.calls) else { continue };
         let word = case.trace().strings.get(name);
-        if has_weights(word) || is_of_pairs(word) {
+        if has_weights(word) || is_of_pairs(word) || is_of_all(word) {
             weighed.push(name);
         }
         grown.extend(sizes.calls.iter().map(|(at, size)| (*at, *size, by)));
@@ -82,11 +82,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_during(rows.iter().copied());
     let sizes = grown.iter().map(|(_, size, _)| *size);
     let names = distinct(weighed.iter().map(|name| case.trace().strings.get(*name)));
+    let of_all = names.iter().all(|name| is_of_all(name));
     let of_pairs = names.iter().all(|name| is_of_pairs(name));
     let finding = Finding::new(format!(
         "{} of the time recomputes {}: inputs grow from {} to {}",
         percent(share),
-        if of_pairs { "the distances to all earlier rows for each new one" } else { "a whole sequence for each new element" },
+        if of_all { "a statistic of the whole history (a sort) in each step" } else if of_pairs { "the distances to all earlier rows for each new one" } else { "a whole sequence for each new element" },
         sizes.clone().min().unwrap_or(0),
         sizes.max().unwrap_or(0),
     ))
@@ -97,7 +98,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .number("of their work is for new elements", Quantity::new(left, Unit::Share, Basis::Counted))
     .fact(format!("computed by {}", list(&names, 3)))
     .why("results for earlier elements are discarded and recomputed, so the work grows with the square of the length")
-    .help(if of_pairs {
+    .help(if of_all {
+        "compute it once at the end or every N steps, on a part of the history, or keep what can be updated (counts, a histogram, running sums)"
+    } else if of_pairs {
         "compute the distances to the new row only and combine them with the result so far: `nearest = torch.minimum(nearest, torch.cdist(x, new).squeeze(-1))`"
     } else {
         "keep the state and pass the model only new elements: the hidden state of a recurrent network, or a cache of attention keys and values; or compute all positions in one call"
@@ -155,7 +158,7 @@ fn flat(dims: &str) -> Vec<i64> {
 }
 
 /// By how much a size grows from call to call; `None` where it does not.
-fn growth(calls: &[(usize, i64)]) -> Option<i64> {
+pub(super) fn growth(calls: &[(usize, i64)]) -> Option<i64> {
     // Layers of one shape are calls of one size in a row.
     let mut sizes: Vec<i64> = calls.iter().map(|(_, size)| *size).collect();
     sizes.dedup();
@@ -181,6 +184,11 @@ fn has_weights(name: &str) -> bool {
 /// Whether an operator combines each row of one array with each of another.
 fn is_of_pairs(name: &str) -> bool {
     matches!(name.strip_prefix("aten::"), Some("cdist" | "_cdist_forward"))
+}
+
+/// Whether an operator orders all elements, whatever was known of those before.
+fn is_of_all(name: &str) -> bool {
+    matches!(name.strip_prefix("aten::"), Some("sort" | "argsort" | "median" | "quantile" | "nanquantile" | "unique" | "_unique2"))
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::libraries::{BY_PACKAGE, PARTS};
 use crate::library::{Part, Pass, Sign};
+use crate::operator_calls::OperatorCalls;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{distinct, list, percent};
 use ridge_analysis::{Lines, Looks, Need, PythonLooks};
 use ridge_table::Subject;
-use ridge_trace::OpRow;
+use ridge_trace::{EventRow, OpRow};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -20,12 +21,15 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("library_part.md"),
     asks: &[Question::Device],
     explains: &["host-bound-dispatch", "recompute-heavy", "small-operators", "small-programs-in-loop", "unexplained-work"],
-    needs: &[Need::of::<Lines>(), Need::of::<PythonLooks>()],
+    needs: &[Need::of::<Lines>(), Need::of::<OperatorCalls>(), Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
 
 /// Below this part of the time another choice is not worth a word.
 const LEAST: f64 = 0.30;
+
+/// The same of calls, whose checks and conversions are many small operators.
+const LEAST_OF_CALLS: f64 = 0.20;
 
 /// The same of the host's: what it calls there, as backward passes, isn't counted.
 const LEAST_OF_HOST: f64 = 0.12;
@@ -35,6 +39,8 @@ const MOST_BUSY: f64 = 0.7;
 const FORWARD: [&str; 4] = ["torch/nn/utils/parametriz", "torch/nn/utils/weight_norm.py", "torch/nn/utils/spectral_norm.py", "torch/distributions/"];
 /// Fewer looks say nothing.
 const FEWEST: u64 = 8;
+/// So often the program comes to what it does again and again.
+const FEWEST_VISITS: usize = 4;
 
 /// Work of one part: time, row of the breakdown, operation, name.
 type Works<'a> = Vec<(i64, usize, u32, &'a str)>;
@@ -47,7 +53,38 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         }
     }
     let found = parts.into_iter().filter_map(|(part, works)| finding(case, PARTS.get(part)?, works));
-    Ok(found.chain(of_host(case)).collect())
+    Ok(found.chain(of_calls(case)).chain(of_host(case)).collect())
+}
+
+/// Parts that are calls of operators, with what those call.
+fn of_calls<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
+    let is_of_processor = case.framework() == Framework::Torch && case.is_on_processors();
+    let parts = PARTS.iter().filter(move |part| is_of_processor && part.signs.iter().any(|sign| matches!(sign, Sign::Call(_))));
+    parts.filter_map(move |part| {
+        let (trace, all) = (case.trace(), &case.operator_calls().calls);
+        let is_sign = |name: &str| part.signs.iter().any(|sign| matches!(sign, Sign::Call(operator) if *operator == name));
+        let is_it = |at: &usize| {
+            let name = trace.strings.get(all[*at].name);
+            !all[*at].is_backward && is_sign(name.strip_prefix("aten::").unwrap_or(name))
+        };
+        let positions: Vec<usize> = (0..all.len()).filter(is_it).collect();
+        let claim = case.claim_of_calls(positions.iter().copied(), 1.0);
+        let share = case.share_of(claim.iter().copied());
+        if share < LEAST_OF_CALLS {
+            return None;
+        }
+        let rows: Vec<u32> = positions.iter().map(|at| all[*at].row).collect();
+        let seen = case.seen_during(rows.iter().copied());
+        let first = rows.first().copied()?;
+        let finding = told(share, part)
+            .at(case.line_of_row(first))
+            .about(EventRow::known(first).map(Subject::Event))
+            .seen(seen.as_ref())
+            .number("calls", case.count_per_unit(rows.len() as u64))
+            .claims(claim)
+            .fact(format!("see {}", part.source));
+        Some(leveled(finding, part, share))
+    })
 }
 
 /// The part that the host was in most of its time.
@@ -68,7 +105,8 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
         let is_forward = part.signs.iter().any(|sign| matches!(sign, Sign::Host(path) if FORWARD.iter().any(|file| path.starts_with(file))));
         let whole = if is_forward { all.saturating_sub(backward) } else { all };
         let share = held as f64 / whole.max(1) as f64;
-        if held < FEWEST || share < LEAST_OF_HOST {
+        // What is said to recur must be seen to.
+        if held < FEWEST || share < LEAST_OF_HOST || (part.does.contains("again and again") && visits(case, &looks) < FEWEST_VISITS) {
             return None;
         }
         let seen = case.seen(&looks);
@@ -83,6 +121,20 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
         let waits = (case.framework() == Framework::Torch && case.is_on_processors()) || case.busy_share().is_none_or(|busy| busy < MOST_BUSY);
         Some(if waits { leveled(finding, part, share) } else { finding.information() })
     })
+}
+
+/// How often the program's thread came to one of these stacks from others.
+fn visits(case: &Case<'_>, looks: &Looks) -> usize {
+    let mut found = 0;
+    for thread in &case.trace().python.threads {
+        let mut was_there = false;
+        for stack in &thread.stack {
+            let is_there = looks.contains_key(stack);
+            found += usize::from(is_there && !was_there);
+            was_there = is_there;
+        }
+    }
+    found
 }
 
 /// Looks that found the host in a backward pass.
@@ -103,7 +155,7 @@ fn looks_at_host(case: &Case<'_>) -> BTreeMap<usize, Looks> {
     for (row, count) in all {
         let Some(stack) = trace.python.stacks.get(*row as usize) else { continue };
         let functions = [trace.strings.get(stack.calls), trace.strings.get(stack.innermost)];
-        let is_in = |sign: &Sign| matches!(sign, Sign::Host(path) if functions.iter().any(|function| function.starts_with(path)));
+        let is_in = |sign: &Sign| matches!(sign, Sign::Host(path) if functions.iter().any(|function| function.starts_with(path) || is_of_python(function, path)));
         if let Some(part) = PARTS.iter().position(|part| part.signs.iter().any(is_in)) {
             parts.entry(part).or_default().insert(*row, *count);
         }
@@ -133,6 +185,11 @@ fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding
 /// The line of an operator's row of the breakdown, by its call or by looks at the program meanwhile.
 fn of_looks(case: &Case<'_>, at: usize) -> Option<Place> {
     case.work().filter(|work| work.at == at).find_map(|work| case.line_of(&work).or_else(|| case.line_by_looks(&work)))
+}
+
+/// Whether a function is in a file of Python's own library, whose folder is named before.
+fn is_of_python(function: &str, path: &str) -> bool {
+    function.split_once("lib/python").and_then(|(_, rest)| rest.split_once('/')).is_some_and(|(_, rest)| rest.starts_with(path))
 }
 
 /// The part that an operator of PyTorch on a CPU is.
@@ -188,7 +245,7 @@ fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
                 let is_sign = |sign: &Sign| match sign {
                     Sign::Frame(path, function) => !is_around && file.starts_with(path) && called.starts_with(function),
                     Sign::Around(path, function) => is_around && file.starts_with(path) && called.starts_with(function),
-                    Sign::Function(_) | Sign::Host(_) | Sign::Operator(_) => false,
+                    Sign::Function(_) | Sign::Host(_) | Sign::Operator(_) | Sign::Call(_) => false,
                 };
                 PARTS.get(*part).is_some_and(|part| counts(part) && part.signs.iter().any(is_sign))
             })

@@ -3,9 +3,10 @@
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::operator_calls::NEEDS;
+use crate::operator_calls::OperatorCalls;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
+use ridge_analysis::{Need, PythonLooks};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::EventRow;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("repeated_backward.md"),
     asks: &[Question::Device],
     explains: &["small-operators", "unfused-eager", "host-bound-dispatch", "small-calls-in-loop"],
-    needs: NEEDS,
+    needs: &[Need::of::<OperatorCalls>(), Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
 
@@ -28,6 +29,21 @@ const LEAST: f64 = 0.08;
 const ROWS: u32 = 8;
 /// Of what all passes but one take, this part goes at least: what lies before the shared part stays as it is.
 const LOW: f64 = 0.6;
+
+/// Whether the passes that looks found were called as `loss.backward()`, whose gradients add up in `.grad`: rows of a Jacobian are asked
+/// for one by one.
+fn are_losses(case: &Case<'_>) -> bool {
+    let trace = case.trace();
+    let all = case.analysis.get::<PythonLooks>().all();
+    let count = |function: &str| -> u64 {
+        let is_it = |row: &u32| {
+            let stack = trace.python.stacks.get(*row as usize);
+            stack.is_some_and(|stack| trace.strings.get(stack.calls).starts_with(function))
+        };
+        all.iter().filter(|(row, _)| is_it(row)).map(|(_, count)| count).sum()
+    };
+    count("torch/_tensor.py:Tensor.backward") > count("torch/autograd/__init__.py:grad")
+}
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let trace = case.trace();
@@ -68,7 +84,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let rows = || repeated.iter().map(|(at, _)| calls.calls[*at].row);
     let Some(first) = rows().next() else { return Ok(Vec::new()) };
     let seen = case.seen_during(rows());
-    let is_jacobian = times >= ROWS;
+    let is_jacobian = times >= ROWS && !are_losses(case);
     let (why, help) = match is_jacobian {
         true => (
             "each row of the Jacobian is a separate backward pass through the whole network, launched from Python",
@@ -82,7 +98,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let share_of_time = percent(share);
     let finding = Finding::new(match is_jacobian {
         true => format!("{share_of_time} of the time goes to computing a Jacobian row by row: {times} backward passes through the same operators"),
-        false => format!("{share_of_time} of the time goes to repeating the backward pass through the same operators: {times} backward passes through one graph (`retain_graph=True`)"),
+        false => format!("{share_of_time} of the time goes to repeating the backward pass through the same operators: {times} backward passes through one graph (`retain_graph=True`); one pass for the sum of the losses would suffice"),
     })
     .at(case.line_of_row(first))
     .about(EventRow::known(first).map(Subject::Event))

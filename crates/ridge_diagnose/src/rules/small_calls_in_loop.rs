@@ -43,6 +43,8 @@ const FEWEST_MASKS: usize = 16;
 const MOST_PRICED: f64 = 0.3;
 /// Calls between two masks of one loop at most.
 const BETWEEN_MASKS: usize = 24;
+/// Other calls between two cells of a recurrent network at most: what makes an output of each state.
+const BETWEEN_CELLS: usize = 8;
 /// All turns at once take the calls of this many turns, at least and at most, because operators with one more axis do more.
 const TURNS_LEFT: (f64, f64) = (1.5, 14.0);
 /// What one pass over all rows leaves of a pass for each group, at least and at most.
@@ -138,8 +140,9 @@ struct Repeated {
     priced: f64,
 }
 
-/// The calls of the operators that `is_it` says; where `is_cut`, each of a part that is cut out of an array.
-fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Option<Repeated> {
+/// The calls of the operators that `is_it` says; where `is_cut`, each of a part that is cut out of an array. Up to `between` other calls
+/// may lie between two of them, if the second is of such a part.
+fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool, between: usize) -> Option<Repeated> {
     let all = &case.operator_calls().calls;
     let trace = case.trace();
     let name = |call: &OperatorCall| trace.strings.get(call.name);
@@ -147,10 +150,11 @@ fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Opti
     let mut called: FxHashSet<u32> = FxHashSet::default();
     let mut names: Vec<StringId> = Vec::new();
     let mut run: Option<(usize, usize, usize)> = None;
-    let mut is_new = false;
+    let (mut is_new, mut others) = (false, 0);
     let mut end = |run: &mut Option<(usize, usize, usize)>| {
         let Some((first, last, turns)) = run.take().filter(|(.., turns)| *turns >= FEWEST_TURNS) else { return };
         loops.add(all, first..last + 1, turns);
+        // What else is called in the loop has gradients of its own, but is no part of what goes.
         for call in all[first..=last].iter().filter(|call| is_it(name(call))) {
             loops.at.push(call.row);
             called.extend(call.rows());
@@ -162,15 +166,22 @@ fn repeated(case: &Case<'_>, is_it: impl Fn(&str) -> bool, is_cut: bool) -> Opti
     for (at, call) in all.iter().enumerate() {
         match (&mut run, is_it(name(call))) {
             (Some((_, last, turns)), true)
-                if all[*last].key() == call.key() && all[*last].process == call.process && (is_new || !is_cut) =>
+                if all[*last].key() == call.key()
+                    && all[*last].process == call.process
+                    && (is_new || !(is_cut || others > 0)) =>
             {
-                (*last, *turns, is_new) = (at, *turns + 1, false);
+                (*last, *turns, is_new, others) = (at, *turns + 1, false, 0);
             }
             (_, true) => {
                 end(&mut run);
-                (run, is_new) = (Some((at, at, 1)), false);
+                (run, is_new, others) = (Some((at, at, 1)), false, 0);
             }
-            (Some(_), false) if !is_view(name(call)) => end(&mut run),
+            (Some(_), false) if !is_view(name(call)) => {
+                others += 1;
+                if others > between {
+                    end(&mut run);
+                }
+            }
             _ => is_new |= matches!(name(call), "aten::select" | "aten::slice" | "aten::narrow"),
         }
     }
@@ -206,7 +217,7 @@ fn gradients_of(case: &Case<'_>, called: &FxHashSet<u32>) -> Vec<usize> {
 
 /// Steps of a recurrence: its inputs are there before the loop begins.
 fn cells(case: &Case<'_>) -> Option<Finding> {
-    let Repeated { loops, claim, left, .. } = repeated(case, is_cell, false)?;
+    let Repeated { loops, claim, left, .. } = repeated(case, is_cell, false, BETWEEN_CELLS)?;
     finding(case, &loops, claim, |share| Form {
         message: format!(
             "{} of the time goes to a Python loop over single cells of a recurrent network",
@@ -222,7 +233,7 @@ fn cells(case: &Case<'_>) -> Option<Finding> {
 /// Channels, heads or groups that each get a call of their own.
 fn channels(case: &Case<'_>) -> Option<Finding> {
     let is_it = |name: &str| is_heavy(name) && name.starts_with("aten::") && !is_cell(name);
-    let Repeated { loops, claim, names, left, priced } = repeated(case, is_it, true)?;
+    let Repeated { loops, claim, names, left, priced } = repeated(case, is_it, true, 0)?;
     if priced > MOST_PRICED {
         return None;
     }
@@ -347,7 +358,13 @@ fn masks(case: &Case<'_>) -> Option<Finding> {
     };
     let mut loops = Loops::default();
     let mut claimed: Vec<usize> = Vec::new();
-    for run in found.chunk_by(follows).filter(|run| run.len() >= FEWEST_MASKS) {
+    // Each group has a mask of its own: what selects by one that is there already is no loop over groups.
+    let compares = |at: usize| matches!(trace.strings.get(all[at].name), "aten::eq" | "aten::isin" | "aten::__eq__" | "aten::ge" | "aten::bitwise_and" | "aten::__and__" | "aten::logical_and");
+    let is_over_groups = |run: &&[(usize, (StringId, u32))]| {
+        let range = run[0].0..run[run.len() - 1].0;
+        2 * range.filter(|at| compares(*at)).count() >= run.len()
+    };
+    for run in found.chunk_by(follows).filter(|run| run.len() >= FEWEST_MASKS).filter(is_over_groups) {
         let range = run[0].0..run[run.len() - 1].0 + 1;
         let inside = range.clone().filter(|at| *at > range.start);
         // Products and their like are work of each group, which no other way of choosing rows saves.

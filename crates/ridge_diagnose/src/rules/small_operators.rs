@@ -3,10 +3,10 @@
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::operator_calls::{NEEDS, OperatorCall};
+use crate::operator_calls::{OperatorCall, OperatorCalls};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::Looks;
+use ridge_analysis::{Looks, Need, PythonLooks};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{EventRow, PythonStack, StringId};
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("small_operators.md"),
     asks: &[Question::Device],
     explains: &["kernel-hotspot"],
-    needs: NEEDS,
+    needs: &[Need::of::<OperatorCalls>(), Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
 
@@ -42,6 +42,9 @@ const FEWEST_APART: u64 = 3;
 /// Layers that are given batches of one, and the part of all layers, from which on those are what to say.
 const FEWEST_SINGLE: usize = 50;
 const NEARLY_ALL: f64 = 0.9;
+/// Frames of one function in a stack that make a recursion, and the part of looks that found one.
+const DEEP: usize = 3;
+const LEAST_DEEP: f64 = 0.2;
 /// Calls that read one number back, from which on those are what to say.
 const MOST_ITEMS: f64 = 0.10;
 
@@ -69,7 +72,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let share = case.share(ns);
     let views: usize = elements.iter().map(|at| all[*at].inside as usize).sum();
     if small.len() + views < FEWEST || share < LEAST {
-        return Ok(unrecorded(case).into_iter().collect());
+        return Ok(single_examples(case).or_else(|| unrecorded(case)).into_iter().collect());
     }
     let name = |at: &usize| case.trace().strings.get(all[*at].name);
     let is_item = |at: &&usize| matches!(name(at), "aten::item" | "aten::_local_scalar_dense" | "aten::is_nonzero");
@@ -86,7 +89,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let first = rows.clone().next();
     let is_apart = apart_ns as f64 >= APART * ns as f64;
     let reads = is_apart || items as f64 >= MOST_ITEMS * small.len() as f64;
-    let message = if is_apart {
+    let over_parameters = seen.as_ref().is_some_and(|seen| case.is_over_parameters(&seen.place));
+    let message = if over_parameters {
+        format!("{} of the time goes to small operators called one by one, mostly in a Python loop over parameters", percent(share))
+    } else if recurs(case) {
+        format!("{} of the time goes to small operators called one by one in a recursion, node by node; a batch of the nodes of each level would suffice", percent(share))
+    } else if is_apart {
         format!("{} of the time goes to a Python loop over the elements of arrays, one by one; a vectorized form would suffice", percent(share))
     } else if reads {
         format!("{} of the time goes to small operators called one by one, many of them `.item()`", percent(share))
@@ -115,14 +123,73 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(vec![
         finding
             .why("every call costs a few microseconds regardless of its size, and Python makes the calls one at a time")
-            .help(if reads { ITEMS } else { SMALL })
+            .help(if over_parameters { PARAMETERS } else if reads { ITEMS } else { SMALL })
             .information(),
     ])
 }
 
+/// Whether a function of the program calls itself, in most looks at it.
+fn recurs(case: &Case<'_>) -> bool {
+    let python = &case.trace().python;
+    let all = case.analysis.get::<PythonLooks>();
+    let is_deep = |row: &u32| {
+        let places = python.stacks.get(*row as usize).map_or(&[][..], |stack| &stack.places);
+        let functions = places.iter().filter_map(|place| python.places.get(*place as usize)).map(|place| (place.file, place.function));
+        let first = functions.clone().next();
+        first.is_some_and(|first| functions.filter(|function| *function == first).count() >= DEEP)
+    };
+    let is_backward = |row: &u32| {
+        let stack = python.stacks.get(*row as usize);
+        stack.is_some_and(|stack| case.trace().strings.get(stack.innermost).starts_with("torch/autograd/graph.py:_engine_run_backward"))
+    };
+    let forward = || all.all().iter().filter(|(row, _)| !is_backward(row));
+    let deep: u64 = forward().filter(|(row, _)| is_deep(row)).map(|(_, count)| count).sum();
+    let whole: u64 = forward().map(|(_, count)| count).sum();
+    deep >= FEWEST_APART && deep as f64 >= LEAST_DEEP * whole as f64
+}
+
+/// Layers that read all of their weights for one example at a time, each call too long to be small.
+fn single_examples(case: &Case<'_>) -> Option<Finding> {
+    let all = &case.operator_calls().calls;
+    let linear = all.iter().enumerate().filter(|(_, call)| case.trace().strings.get(call.name) == "aten::linear");
+    let linear: Vec<usize> = linear.map(|(at, _)| at).collect();
+    // Of its input all but the features: a large image is no single row.
+    let is_row = |at: &usize| case.extents_at(all[*at].detail).first().is_some_and(|input| input.iter().rev().skip(1).product::<i64>() == 1);
+    let layers: Vec<usize> = linear.iter().copied().filter(is_row).collect();
+    if layers.len() < FEWEST_SINGLE || (layers.len() as f64) < NEARLY_ALL * linear.len() as f64 {
+        return None;
+    }
+    let claim = case.claim_of_calls(layers.iter().copied(), 1.0);
+    let share = case.share_of(claim.iter().copied());
+    if share < LEAST {
+        return None;
+    }
+    let rows: Vec<u32> = layers.iter().map(|at| all[*at].row).collect();
+    let seen = case.seen_about(rows.clone());
+    let first = rows.first().copied();
+    Some(
+        Finding::new(format!(
+            "{} of the time goes to layers that are called with one example at a time; a batch of many examples would suffice",
+            percent(share)
+        ))
+        .at(first.and_then(|row| case.line_of_row(row)))
+        .about(first.and_then(EventRow::known).map(Subject::Event))
+        .seen(seen.as_ref())
+        .number("calls with a batch of one", case.count_per_unit(rows.len() as u64))
+        .why("each call reads all weights of its layer from memory for a single example, where a batch reads them once for all")
+        .help("collect what is there (requests, beams, candidates) into one batch with `torch.stack` or padding, and call the model once; where each input depends on the result before, run several sequences side by side")
+        .claims(claim)
+        .unknown_amount()
+        .information(),
+    )
+}
+
+fn is_layer(name: &str) -> bool {
+    matches!(name, "aten::linear" | "aten::conv1d" | "aten::conv2d" | "aten::conv3d" | "aten::batch_norm" | "aten::layer_norm")
+}
+
 /// Whether nearly all layers are given batches of one.
 fn has_single_examples(case: &Case<'_>, all: &[OperatorCall]) -> bool {
-    let is_layer = |name: &str| matches!(name, "aten::linear" | "aten::conv1d" | "aten::conv2d" | "aten::conv3d" | "aten::batch_norm" | "aten::layer_norm");
     let layers = all.iter().filter(|call| is_layer(case.trace().strings.get(call.name)));
     let (mut count, mut single) = (0_usize, 0_usize);
     for call in layers {
@@ -189,5 +256,7 @@ fn is_taken_apart(case: &Case<'_>, call: &OperatorCall) -> bool {
 
 /// What helps where a loop reads numbers one by one.
 const ITEMS: &str = "replace the Python loop over elements with operators on whole arrays (`torch.bincount`, `scatter_add_`, indexing with arrays, `where`), or convert the array once with `.tolist()` or `.numpy()` and loop over that";
+/// What helps where the loop goes over the parameters of a model.
+const PARAMETERS: &str = "update all parameters in a few calls: `torch._foreach_lerp_`, `torch._foreach_mul_` and their like, `torch.optim.swa_utils.AveragedModel` with `get_ema_multi_avg_fn` for averages of weights, `torch.nn.utils.clip_grad_norm_` for gradients (without `.item()` per parameter), and `fused=True` for the optimizer";
 /// What helps elsewhere.
 const SMALL: &str = "do more per call: use larger batches, or `torch.stack` and `torch.func.vmap` over similar models, examples or steps (`torch.func.stack_module_state` for an ensemble); fuse the rest with `torch.compile`";

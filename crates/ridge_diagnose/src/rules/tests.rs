@@ -65,7 +65,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
     diagnose(&case, &selection)
 }
 
-/// Looks at the program's Python, as lines of a document have them: `look: TIMES, FILE:LINE, CALL <- FILE:LINE, CALL, in FUNCTION`,
+/// Looks at the program's Python, as lines of a document have them: `look: TIMES, FILE:LINE:FUNCTION, CALL over LOOP <- FILE:LINE, CALL, in FUNCTION`,
 /// of which what is further out and the innermost function may be missing.
 fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
     let mut found: Vec<(i64, u32)> = Vec::new();
@@ -76,11 +76,13 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
         let mut rows = Vec::new();
         for place in places.split(" <- ") {
             let (place, call) = place.split_once(", ").unwrap_or((place, ""));
+            let (call, over) = call.split_once(" over ").unwrap_or((call, ""));
             let (file, line) = place.split_once(':').expect("FILE:LINE");
-            let (file, call, function) = (id(file), id(call), id("main"));
+            let (line, function) = line.split_once(':').unwrap_or((line, "main"));
+            let (file, call, function, over) = (id(file), id(call), id(function), id(over));
             let line = line.parse().expect("a line");
             rows.push(trace.python.places.len() as u32);
-            trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call });
+            trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call, over });
         }
         let (row, innermost) = (trace.python.stacks.len() as u32, id(innermost));
         trace.python.stacks.push(ridge_trace::PythonStack { places: rows, innermost, ..Default::default() });
@@ -95,7 +97,8 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
 
 /// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
 /// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE` and of JAX ` FUNCTION EXTENT`, `watched: unread NUMBERS OF ARRAYS NAME`,
-/// `watched: conversions PART CALLS KIND FILE:LINE`, `watched: workers WORKERS PASSES`, `watched: zeros NAME ROWSxCOLUMNS SHARE FILE:LINE MOST_IN_ROW`.
+/// `watched: conversions PART CALLS KIND FILE:LINE`, `watched: workers WORKERS PASSES`, `watched: zeros NAME ROWSxCOLUMNS SHARE FILE:LINE MOST_IN_ROW`,
+/// `watched: recomputed NAME SIZES AGAIN FILE:LINE LAST_LINE [DIFFERENT]`.
 fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
     let parts: Vec<&str> = line.split(' ').collect();
     let number = |at: usize| parts[at].parse::<f64>().expect("a number");
@@ -103,7 +106,7 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
         let (file, line) = parts[4].split_once(':').expect("FILE:LINE");
         let mut id = |text: &str| trace.strings.intern(text);
         let (file, call, function) = (id(file), id(""), id("main"));
-        Some(ridge_trace::PythonPlace { file, line: line.parse().expect("a line"), function, call })
+        Some(ridge_trace::PythonPlace { file, line: line.parse().expect("a line"), function, call, over: call })
     };
     let mut watched = ridge_trace::Watched::default();
     match parts[0] {
@@ -148,6 +151,14 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             calls: number(2) as u64,
             of: format!("`torch.tensor` of a {} of NumPy arrays", parts[3]),
             place: place(),
+        }),
+        "recomputed" => watched.recomputed.push(ridge_trace::RecomputedValue {
+            name: parts[1].to_owned(),
+            extents: parts[2].split('x').map(|extent| extent.parse().expect("an extent")).collect(),
+            again: number(3) as u64,
+            place: place(),
+            until: parts[5].parse().expect("a line"),
+            different: parts.get(6).map_or(0, |count| count.parse().expect("a count")),
         }),
         "zeros" => watched.zeros.push(ridge_trace::ZeroMatrix {
             name: parts[1].to_owned(),

@@ -135,7 +135,8 @@ fn role_of_call(name: &str) -> Role {
         "matmul" | "bmm" | "baddbmm" | "einsum" => Role::Batched,
         "softmax" | "_softmax" | "_safe_softmax" => Role::Softmax,
         "div" | "div_" | "mul" | "mul_" | "add" | "add_" | "masked_fill" | "masked_fill_" | "where" | "dropout"
-        | "bitwise_not" | "logical_not" | "to" | "contiguous" | "tril" | "triu" | "type_as" | "eq" => Role::Pointwise,
+        | "bitwise_not" | "logical_not" | "to" | "contiguous" | "tril" | "triu" | "type_as" | "eq" | "ones" | "zeros"
+        | "full" | "arange" | "ones_like" | "zeros_like" | "lift_fresh" | "item" => Role::Pointwise,
         _ if is_view(name) => Role::Pointwise,
         _ => Role::Other,
     }

@@ -30,6 +30,13 @@ const GONE: f64 = 0.5;
 /// Below this part of the time the saving is not worth a change.
 const LEAST_GONE: f64 = 0.1;
 
+/// What fuses them.
+const FUSE: &str = "use `torch.compile(model)`, which fuses each run into one kernel; without it, use norms and activations that are one operator (`torch.nn.functional.layer_norm`, `rms_norm`, `gelu`), operators that do two things (`addcmul`, `lerp`), operators in place (`mul_`), and `fused=True` for the optimizer";
+/// The same for the update of parameters.
+const UPDATE: &str = "use `torch.optim` with `fused=True` (or `foreach=True`), `torch.optim.swa_utils.AveragedModel` or `torch._foreach_lerp_` for averages of weights, and `lerp_`, `addcmul_` and `mul_` in place of new arrays";
+/// Operators whose place is asked for.
+const MOST_ROWS: usize = 4096;
+
 /// What a kernel is to a compiler that fuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -70,11 +77,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let example = longest.and_then(|run| run.rows.iter().max_by_key(|(_, ns)| *ns)).map(|(row, _)| *row);
     let work = example.and_then(|row| case.place_of(row)).and_then(|at| case.work().find(|work| work.at == at));
     let count = rows().count();
-    let finding = Finding::new(format!(
-        "{} of the time goes to unfused elementwise, copy and reduction kernels, run operator by operator",
-        percent(share)
-    ))
-    .at(work.and_then(|work| case.line_of(&work)))
+    let on_processors = case.is_on_processors();
+    // Where most of it is called, if looks tell that.
+    let seen = if on_processors { case.seen_during(rows().map(|(row, _)| row).take(MOST_ROWS)) } else { None };
+    let place = seen.map(|seen| seen.place).or_else(|| work.and_then(|work| case.line_of(&work).or_else(|| case.line_by_looks(&work))));
+    let is_update = place.as_ref().is_some_and(|place| case.is_over_parameters(place));
+    let message = if is_update {
+        format!("{} of the time goes to elementwise operators, mostly in a hand-written update of the parameters, one operator after the other", percent(share))
+    } else {
+        format!("{} of the time goes to unfused elementwise, copy and reduction kernels, run operator by operator", percent(share))
+    };
+    let finding = Finding::new(message)
+    .at(place)
     .about(example.and_then(EventRow::known).map(Subject::Event))
     .number("unfused kernels", case.count_per_unit(count as u64))
     .number(
@@ -83,9 +97,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     )
     .fact(format!("most of it in {}", list(&names, 3)))
     .why("each kernel reads its arrays from memory and writes its result back, for one or two operations per element")
-    .help("use `torch.compile(model)`, which fuses each run into one kernel; without it, use norms and activations that are one operator (`torch.nn.functional.layer_norm`, `rms_norm`, `gelu`) and `fused=True` for the optimizer")
+    .help(if is_update { UPDATE } else { FUSE })
     .claims(claim);
-    Ok(vec![finding])
+    // On a processor the caches hold much of what lies between, and not every program gains.
+    Ok(vec![if on_processors { finding.information() } else { finding }])
 }
 
 /// Whether Inductor or a tracing compiler fused what the program does.

@@ -30,6 +30,18 @@ const EACH_NS: (f64, f64) = (1.5e3, 12e3);
 const MOST: f64 = 0.55;
 /// Below this part of the time, at most, it is not worth a change.
 const LEAST_GONE: f64 = 0.05;
+/// From this part of the time on, it is worth a word whatever the records cost.
+const MOST_OF_TIME: f64 = 0.5;
+
+/// Whether a look found the program in a backward pass, at any time.
+fn goes_backward(case: &Case<'_>) -> bool {
+    let (trace, python) = (case.trace(), &case.trace().python);
+    let is_backward = |row: &u32| {
+        let stack = python.stacks.get(*row as usize);
+        stack.is_some_and(|stack| trace.strings.get(stack.innermost).starts_with("torch/autograd/graph.py:_engine_run_backward"))
+    };
+    python.threads.iter().flat_map(|thread| &thread.stack).any(is_backward)
+}
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let trace = case.trace();
@@ -48,7 +60,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     // A program that trains has its backward passes outside of what was recorded.
     let trains =
         || !case.host_rows(|kind, name| kind == EventKind::Annotation && name.starts_with("Optimizer.")).is_empty();
-    if !has_backward && trains() {
+    if !has_backward && (trains() || goes_backward(case)) {
         return Ok(Vec::new());
     }
     let may_be_used =
@@ -65,7 +77,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let share = case.share_of(claim.iter().copied());
     let records: usize = unused.iter().map(|at| all[*at].rows().filter(|row| is_unused(*row)).count()).sum();
     let part = |each_ns: f64| (records as f64 * each_ns / case.breakdown().whole_ns().max(1) as f64).min(MOST * share);
-    if records < FEWEST || part(EACH_NS.1) < LEAST_GONE {
+    // What the arrays that are kept cost, which cannot be used again, is not counted: it may be most of it.
+    let is_most = share >= MOST_OF_TIME;
+    if records < FEWEST || (part(EACH_NS.1) < LEAST_GONE && !is_most) {
         return Ok(Vec::new());
     }
     let first = unused.first().map_or(NONE, |at| all[*at].row);
@@ -82,8 +96,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .fact(words)
     .why("autograd creates a graph node for each operator and keeps its arrays alive until the result is freed")
     .help("run code that doesn't need gradients under `torch.no_grad()` or `torch.inference_mode()`")
-    .claims(claim)
-    .priced(part(EACH_NS.0), part(EACH_NS.1));
+    .claims(claim);
+    let finding = if part(EACH_NS.1) < LEAST_GONE { finding.unknown_amount() } else { finding.priced(part(EACH_NS.0), part(EACH_NS.1)) };
     // Gradients by `torch.func` leave records of the same kind, and a GPU goes on working.
     Ok(vec![finding.information()])
 }

@@ -115,7 +115,9 @@ pub fn saving(saving: &Saving, rule: &str) -> String {
     match (saving.basis, &saving.refused) {
         (SavingBasis::Replay, _) => format!("{amount} (replay{record})"),
         (SavingBasis::ShareOfTime, _) => format!("{amount} (its share of the time{record})"),
-        (SavingBasis::Price, _) => format!("{amount} (both forms priced by the cost model)"),
+        (SavingBasis::Price, _) => {
+            format!("{amount} (its share of the time, minus the estimated cost of a replacement)")
+        }
         (SavingBasis::Bound, Some(why)) => format!("at most {high}{per}; no prediction: {why}"),
         (SavingBasis::Measured, _) => format!("{amount} (measured by an experiment)"),
         (SavingBasis::Bound, None) => format!("at most {high}{per}; the cost of a replacement is unknown"),

@@ -216,7 +216,7 @@ struct KeptArguments {
     #[arg(long, value_name = "REGEX", requires = "xla_dump")]
     xla_dump_passes: Option<String>,
 
-    /// Do not sample Python stacks (sampling costs less than 1% of the run time)
+    /// Do not sample Python stacks (sampling costs less than 2% of the run time)
     #[arg(long)]
     no_samples: bool,
 
