@@ -30,9 +30,6 @@ _FEWEST, _FEWEST_CHANGES = 4, 4
 #: Numbers that two arrays must share, where one of them was found while the program filled it.
 _FEWEST_NUMBERS = 4
 
-#: New arrays that were there earlier, and not just before, the part of all, and arrays that are remembered.
-_FEWEST_RETURNED, _MOST_RETURNED, _MOST_EARLIER = 8, 0.3, 1 << 12
-
 #: Variables of one function, and arrays that are read in all.
 _MOST_VARIABLES, _MOST_READ = 64, 1 << 16
 
@@ -55,9 +52,6 @@ class _Values:
     changes: int = 0
     #: Whether some array lacked numbers of another: it was found while the program filled it.
     is_filled: bool = False
-    #: Other arrays than the one before that were there earlier, and all of them, by a hash of their numbers.
-    returned: int = 0
-    earlier: set[int] = field(default_factory=set)
 
 
 @dataclass
@@ -87,7 +81,7 @@ class _Code:
 
     def goes_on(self) -> bool:
         """Whether some other variable of it changes."""
-        return any(value.changes >= _FEWEST_CHANGES and value.returned <= value.changes * _MOST_RETURNED for value in self.values.values())
+        return any(value.changes >= _FEWEST_CHANGES for value in self.values.values())
 
 
 class RecomputedValues:
@@ -127,9 +121,7 @@ class RecomputedValues:
                     continue
                 first, last = known.lines if values.is_filled and known.lines else lines
                 entry = {"until": last, "name": ".".join(path), "extents": list(values.extents), "again": again}
-                if values.changes:
-                    entry["different"] = len(values.earlier)
-                elif not values.is_filled:
+                if not values.is_filled:
                     constants[path, lines] = entry
                 found.append({"frame": [path_of(code), first, code.co_name, ""]} | entry)
             for lines, entry in _derived(known, constants):
@@ -166,8 +158,6 @@ class RecomputedValues:
         else:
             known.array = weakref.ref(value)
             self._compare(known, extents, probes)
-        if len(known.earlier) < _MOST_EARLIER:
-            known.earlier.add(hash(tuple(probes.items())))
 
     @staticmethod
     def _compare(known: _Values, extents: tuple[int, ...], probes: dict[int, bytes]) -> None:
@@ -181,7 +171,6 @@ class RecomputedValues:
             known.probes = {at: number if any(number) else probes[at] for at, number in known.probes.items()}
         else:
             known.changes += 1
-            known.returned += hash(tuple(probes.items())) in known.earlier
             known.extents, known.probes = extents, probes
 
 
@@ -198,11 +187,7 @@ def _again(values: _Values) -> int:
     """How often a new array had numbers that were there before; 0 where that is no habit."""
     if _count(values.extents) < _LEAST_NUMBERS or len(set(values.probes.values())) < 2:
         return 0
-    if not values.changes:
-        return values.again if values.again >= _FEWEST else 0
-    reads = values.again + values.changes
-    again = values.again + values.returned
-    return again if values.returned >= _FEWEST_RETURNED and again >= _MOST_RETURNED * reads and not values.is_filled else 0
+    return values.again if values.again >= _FEWEST and not values.changes else 0
 
 
 def _last_before(line: int, statements: list[tuple[int, int] | None]) -> tuple[int, int] | None:
@@ -313,5 +298,5 @@ def _assigned(node: ast.AST) -> Iterator[tuple[tuple[str, ...], tuple[int, int] 
         for target in targets:
             for part in _parts(target):
                 path = dotted(part)
-                if path is not None and len(path) <= 2:
+                if path is not None and len(path) <= 2 and path != ("_",):
                     yield path, lines

@@ -22,8 +22,8 @@ def _no_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program_text, "_READERS", frozenset())
 
 
-def told(program: Callable[[int, Look], Any], steps: int = 24) -> list[tuple[str, str, int]]:
-    """What is told of a function that is called in steps: the function, the variable, and the different arrays that it had."""
+def told(program: Callable[[int, Look], Any], steps: int = 24) -> list[tuple[str, str]]:
+    """What is told of a function that is called in steps: the function and the variable."""
     values = RecomputedValues()
 
     def look(frame: FrameType | None) -> None:
@@ -35,7 +35,7 @@ def told(program: Callable[[int, Look], Any], steps: int = 24) -> list[tuple[str
 
     for step in range(steps):
         program(step, look)
-    return [(one["frame"][2], one["name"], one.get("different", 0)) for one in values.told()]
+    return [(one["frame"][2], one["name"]) for one in values.told()]
 
 
 def distances(size: int) -> Any:
@@ -50,7 +50,7 @@ def test_an_array_that_is_computed_in_each_step_is_told_with_what_is_computed_of
         look(sys._getframe())
         return x + scaled
 
-    assert told(forward) == [("forward", "bias", 0), ("forward", "scaled", 0)]
+    assert told(forward) == [("forward", "bias"), ("forward", "scaled")]
 
 
 def test_what_changes_and_what_is_kept_is_not_told() -> None:
@@ -89,7 +89,7 @@ def test_an_array_that_is_found_while_it_is_filled() -> None:
         x = np.full((32, 32), float(step))
         return x + table(32, look)
 
-    assert told(forward) == [("table", "rows", 0)]
+    assert told(forward) == [("table", "rows")]
 
 
 def test_masks_that_differ_are_none_that_are_filled() -> None:
@@ -101,14 +101,14 @@ def test_masks_that_differ_are_none_that_are_filled() -> None:
     assert told(forward) == []
 
 
-def test_items_that_come_round_in_every_epoch() -> None:
+def test_items_that_come_round_in_every_epoch_are_not_told() -> None:
     def item(step: int, look: Look) -> Any:
         loss = np.full((4,), float(step))
         picture = np.sqrt(np.arange(400.0) + step % 5)
         look(sys._getframe())
         return loss, picture
 
-    assert told(item, 60) == [("item", "picture", 5)]
+    assert told(item, 60) == []
 
 
 def test_the_statement_that_a_variable_has_its_value_of_is_the_last_one() -> None:
@@ -119,4 +119,4 @@ def test_the_statement_that_a_variable_has_its_value_of_is_the_last_one() -> Non
         look(sys._getframe())
         return values
 
-    assert told(batch) == [("batch", "values", 0)]
+    assert told(batch) == [("batch", "values")]

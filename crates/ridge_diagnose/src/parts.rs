@@ -191,7 +191,9 @@ impl Case<'_> {
             .seen(Some(&seen))
             .number("idle time, estimated from Python stack samples", self.per_unit(ns))
             .fact(format!("{} of {} of these samples were at this line", seen.looks, seen.of));
-        Some(finding.claims(claim))
+        let finding = finding.claims(claim);
+        // What a few looks found in a short time may be all of it by chance.
+        Some(if seen.of < FEWEST_TO_WARN { finding.information() } else { finding })
     }
 
     /// The same for PyTorch on processors, where the host is the device, by all looks at the program: its windows may be short.
@@ -278,6 +280,8 @@ impl Case<'_> {
 const LEAST: f64 = 0.03;
 /// The same on processors, where what a program does every now and then with its results is done on the same cores.
 const LEAST_ON_PROCESSORS: f64 = 0.10;
+/// From so many looks on a part warns.
+const FEWEST_TO_WARN: u64 = 5;
 /// Fewer looks at the whole program tell no part of it.
 const FEWEST_OF_ALL: u64 = 8;
 /// Rows of the breakdown with fewer looks are not divided.

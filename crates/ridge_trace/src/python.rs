@@ -94,10 +94,8 @@ pub struct RecomputedValue {
     pub name: String,
     /// The extents of the array.
     pub extents: Vec<i64>,
-    /// New arrays that had the numbers of an earlier one.
+    /// New arrays that had the numbers of the one before.
     pub again: u64,
-    /// How many different arrays there were, where it was not always the same.
-    pub different: u64,
 }
 
 /// Conversions of lists or tuples to tensors at one place.

@@ -181,7 +181,6 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         name: value.name.clone(),
         extents: value.extents.clone(),
         again: value.again,
-        different: value.different,
     });
     let recomputed = recomputed.collect();
     Some(Watched {

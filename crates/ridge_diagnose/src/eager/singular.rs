@@ -39,7 +39,7 @@ pub(super) fn find(rest: &Nodes<'_>) -> Option<Match> {
 
 fn full(left: LeftBy) -> Form {
     Form {
-        does: "goes to computing a full matrix of singular vectors of {}, although at most the first columns are read",
+        does: "goes to computing a full matrix of singular vectors of {} (`full_matrices=True`), although at most the first columns are read",
         instead: "the vectors with a singular value",
         why: "by default `torch.linalg.svd` extends the vectors to a square matrix, which is most of the work for a tall matrix",
         help: "use the reduced form: `torch.linalg.svd(a, full_matrices=False)`",

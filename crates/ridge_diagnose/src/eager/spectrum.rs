@@ -27,7 +27,7 @@ fn complex(at: usize, node: &Node<'_>) -> Option<Match> {
 
 /// A transform along one axis of a length with a large prime factor.
 fn length(at: usize, node: &Node<'_>) -> Option<Match> {
-    if !matches!(node.name, "fft_fft" | "fft_rfft") {
+    if !matches!(node.name, "fft_fft" | "fft_rfft" | "fft_ifft" | "fft_irfft") {
         return None;
     }
     // The length, the axis and the norm follow the array; what is not given is empty.
@@ -36,7 +36,9 @@ fn length(at: usize, node: &Node<'_>) -> Option<Match> {
     let array = node.arrays.first()?;
     let axis: i64 = axis.parse().ok()?;
     let axis = usize::try_from(if axis < 0 { axis + array.len() as i64 } else { axis }).ok()?;
-    let points = asked.parse().ok().or_else(|| u64::try_from(*array.get(axis)?).ok())?;
+    // Without a length, an inverse transform to real numbers gives two for each frequency but the first.
+    let all = |extent: i64| if node.name == "fft_irfft" { 2 * (extent - 1) } else { extent };
+    let points = asked.parse().ok().or_else(|| u64::try_from(all(*array.get(axis)?)).ok())?;
     if points < FEWEST_POINTS || is_short(points) {
         return None;
     }

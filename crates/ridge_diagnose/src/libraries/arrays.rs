@@ -197,9 +197,9 @@ pub(super) static PARTS: &[Part] = &[
     Part {
         signs: &[Function("svd"), Function("pinv"), Function("matrix_rank"), Function("lstsq"), Function("cond")],
         pass: Any,
-        does: "goes to computing singular value decompositions (`svd`, `pinv`, `lstsq`, `matrix_rank`)",
+        does: "goes to computing singular value decompositions (`svd`, with `full_matrices=True` by default, `pinv`, `lstsq`, `matrix_rank`)",
         why: "the decomposition is iterative, and takes many times as long as a factorization of the same matrix",
-        help: "to solve a nonsingular system use `solve`, `cho_solve` or QR; for a tall matrix, use the eigenvalues of `A.T @ A` if half of the digits are enough; for a few singular vectors, use a randomized or power iteration",
+        help: "pass `full_matrices=False` for a tall or wide matrix; to solve a nonsingular system use `solve`, `cho_solve` or QR; for a tall matrix, use the eigenvalues of `A.T @ A` if half of the digits are enough; for a few singular vectors, use a randomized or power iteration",
         source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.svd.html",
         is_sure: false,
     },

@@ -32,7 +32,7 @@ pub(super) static PARTS: &[Part] = &[
         pass: Any,
         does: "goes to building multivariate normal distributions, which validates and factorizes (Cholesky) the covariance every time",
         why: "the constructor checks that each covariance in the batch is symmetric and positive definite, and factorizes it",
-        help: "for a constant covariance, factorize once with `torch.linalg.cholesky`, and pass `scale_tril=` with `validate_args=False`; build a constant distribution once, outside of the loop",
+        help: "for a constant covariance, factorize once with `torch.linalg.cholesky`, and pass `scale_tril=` with `validate_args=False`; for a covariance of low rank plus a diagonal use `LowRankMultivariateNormal`; build a constant distribution once, outside of the loop",
         source: "https://docs.pytorch.org/docs/stable/distributions.html",
         is_sure: false,
     },

@@ -52,7 +52,7 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
             4.0 * long * short * short,
         ),
         () if is_square && takes_first(site, id, square, short) => (
-            "goes to computing a square matrix of singular vectors, although at most the first columns are read",
+            "goes to computing a square matrix of singular vectors (`full_matrices=True`), although at most the first columns are read",
             "the vectors with a singular value",
             "by default `jnp.linalg.svd` extends the vectors to a square matrix, which is most of the work for a tall matrix",
             "use the reduced form: `jnp.linalg.svd(a, full_matrices=False)`",

@@ -35,8 +35,6 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Below this part of the time it is not worth a change.
 const LEAST: f64 = 0.10;
-/// The same of arrays of which there are several: to keep all of them takes memory.
-const LEAST_OF_SEVERAL: f64 = 0.25;
 /// Variables that are named.
 const NAMED: usize = 3;
 
@@ -54,12 +52,10 @@ impl Value<'_> {
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let all = case.trace().python.watched.iter().flat_map(|watched| &watched.recomputed);
-    let all = all.filter_map(|known| Some(Value { known, place: known.place? }));
-    let (same, several): (Vec<Value<'_>>, Vec<Value<'_>>) = all.partition(|value| value.known.different == 0);
-    Ok(finding(case, &same).or_else(|| finding(case, &several)).into_iter().collect())
+    let values: Vec<Value<'_>> = all.filter_map(|known| Some(Value { known, place: known.place? })).collect();
+    Ok(finding(case, &values).into_iter().collect())
 }
 
-/// What is known of some variables: all of one kind.
 fn finding(case: &Case<'_>, values: &[Value<'_>]) -> Option<Finding> {
     // One of them may be computed within another's lines.
     let share = case.part_where(|found| values.iter().any(|value| value.has(found)))?;
@@ -73,32 +69,20 @@ fn finding(case: &Case<'_>, values: &[Value<'_>]) -> Option<Finding> {
     let mut names: Vec<&str> = by_share.iter().map(|(_, value)| value.known.name.as_str()).collect();
     names.dedup();
     let sizes: Vec<String> = first.known.extents.iter().map(i64::to_string).collect();
-    let is_same = first.known.different == 0;
     let claim = (0..case.breakdown().rows.len()).map(|at| (at, share as f32));
     let seen = case.seen(&case.looks_where(|found| values.iter().any(|value| value.has(found))));
-    let message = match (is_same, names.len()) {
-        (true, 1) => format!("{} of the time computes an array that has the same numbers every time: {}", percent(share), list(&names, NAMED)),
-        (true, _) => format!("{} of the time computes arrays that have the same numbers every time: {}", percent(share), list(&names, NAMED)),
-        (false, _) => format!("{} of the time computes arrays again that were computed before: {}", percent(share), list(&names, NAMED)),
-    };
+    let words = if names.len() == 1 { "an array that has" } else { "arrays that have" };
+    let message = format!("{} of the time computes {words} the same numbers every time: {}", percent(share), list(&names, NAMED));
     let again = by_share.iter().map(|(_, value)| value.known.again).max().unwrap_or_default();
     let finding = Finding::new(message).seen(seen.as_ref());
     let place = finding.place.clone().unwrap_or_else(|| case.place_of_python(&first.place));
     let finding = finding
         .at(Some(place))
-        .number("new arrays with the numbers of an earlier one, in samples", Quantity::new(again as f64, Unit::Count, Basis::Counted))
+        .number("new arrays with the numbers of the one before, in samples", Quantity::new(again as f64, Unit::Count, Basis::Counted))
         .fact(format!("`{}` has the size {}; other variables changed in that time", first.known.name, sizes.join(" × ")))
-        .claims(claim);
-    let finding = if is_same {
-        finding
-            .why("nothing that it is computed from changes between steps, so the result doesn't either")
-            .help("compute it once before the loop (in `__init__`, as a buffer, or cached by its size) and use the kept array; compute it again only when its inputs change")
-    } else {
-        finding
-            .number("different arrays, at least", Quantity::new(first.known.different as f64, Unit::Count, Basis::Counted))
-            .why("the same items come round in every epoch, and the same work makes the same arrays of them")
-            .help("compute each once, before the first epoch or when it is first needed, and keep the results (in memory, or in a file if they are large)")
-    };
-    let finding = finding.priced(share * 0.8, (share * 1.1).min(1.0));
-    Some(if is_same || share >= LEAST_OF_SEVERAL { finding } else { finding.information() })
+        .why("nothing that it is computed from changes between steps, so the result doesn't either")
+        .help("compute it once before the loop (in `__init__`, as a buffer, or cached by its size) and use the kept array; compute it again only when its inputs change")
+        .claims(claim)
+        .priced(share * 0.8, (share * 1.1).min(1.0));
+    Some(finding)
 }

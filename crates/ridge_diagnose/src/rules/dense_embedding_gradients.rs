@@ -30,6 +30,9 @@ const ROWS_FOR_ONE: i64 = 8;
 /// Work on the rows that are read, for what it costs now by their number: few rows have overheads.
 const SLOWER: f64 = 4.0;
 
+/// Below this part of the time it only informs.
+const LEAST_TO_WARN: f64 = 0.35;
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch || case.trace().operator_shapes.is_empty() {
         return Ok(Vec::new());
@@ -86,7 +89,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .help("use `torch.nn.Embedding(..., sparse=True)` (or `EmbeddingBag`) with `torch.optim.SparseAdam` or `SGD` for the tables; gradients then contain only the rows that were read")
     .claims(claim)
     .priced(share * (1.0 - left) * 0.8, share);
-    Ok(vec![finding])
+    // Sparse gradients take other optimizers: for less, many would not change that.
+    Ok(vec![if share < LEAST_TO_WARN { finding.information() } else { finding }])
 }
 
 /// The table whose gradient `call` computes, by rows and columns, and how many rows are read, where those are few.

@@ -54,8 +54,9 @@ fn finding(case: &Case<'_>, matrix: &ZeroMatrix) -> Option<(f64, Finding)> {
     let left = ((1.0 - matrix.zeros) * SLOWER).min(0.9);
     let sizes: Vec<String> = matrix.extents.iter().map(i64::to_string).collect();
     let finding = Finding::new(format!(
-        "{} of the time goes to dense products with `{}` ({}), {:.1}% of it zeros",
+        "{} of the time goes to dense products with {} (`{}`, {}), {:.1}% of it zeros",
         percent(share),
+        if matrix.most_in_row <= 1 { "a diagonal matrix or one that selects rows" } else { "a matrix" },
         short(&matrix.name),
         sizes.join(" × "),
         (matrix.zeros * 100.0).min(99.9),

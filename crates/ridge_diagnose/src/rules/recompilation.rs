@@ -187,7 +187,17 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             _ => finding.number("additional idle time while Python traced and launched the programs", case.per_unit(held_ns)),
         };
         let finding = finding.beside(ns).claims(launching);
-        return Ok(vec![if most.is_of_layers { of_layers(finding) } else { finding }]);
+        // What a library compiles before the steady part is how it initializes.
+        let is_of_library = is_primitive(function) || is_of_jax(function);
+        let is_steady = |call: &Call<'_>| {
+            case.analyzed().spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0))
+        };
+        let recurs = again.iter().flat_map(|(_, calls)| calls).any(is_steady);
+        return Ok(vec![match (most.is_of_layers, is_of_library && !recurs) {
+            (true, _) => of_layers(finding),
+            (false, true) => finding.information(),
+            (false, false) => finding,
+        }]);
     }
     let finding = finding.number("idle while programs were compiled", case.per_unit(ns));
     Ok(vec![finding.claims(waits.iter().map(|idle| (idle.at, 1.0)).chain(launching))])

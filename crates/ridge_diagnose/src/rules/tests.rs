@@ -98,7 +98,7 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
 /// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
 /// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE` and of JAX ` FUNCTION EXTENT`, `watched: unread NUMBERS OF ARRAYS NAME`,
 /// `watched: conversions PART CALLS KIND FILE:LINE`, `watched: workers WORKERS PASSES`, `watched: zeros NAME ROWSxCOLUMNS SHARE FILE:LINE MOST_IN_ROW`,
-/// `watched: recomputed NAME SIZES AGAIN FILE:LINE LAST_LINE [DIFFERENT]`.
+/// `watched: recomputed NAME SIZES AGAIN FILE:LINE LAST_LINE`.
 fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
     let parts: Vec<&str> = line.split(' ').collect();
     let number = |at: usize| parts[at].parse::<f64>().expect("a number");
@@ -158,7 +158,6 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             again: number(3) as u64,
             place: place(),
             until: parts[5].parse().expect("a line"),
-            different: parts.get(6).map_or(0, |count| count.parse().expect("a count")),
         }),
         "zeros" => watched.zeros.push(ridge_trace::ZeroMatrix {
             name: parts[1].to_owned(),
