@@ -31,8 +31,6 @@ const LEAST_ON_PROCESSORS: f64 = 0.20;
 const MOST_ROWS: f64 = 0.3;
 /// The part of the looks from which on a function of an item is named.
 const MOST_OF_ITEM: f64 = 0.4;
-/// On a processor, a loader without workers that has less of the time only informs.
-const LEAST_WITHOUT_WORKERS: f64 = 0.45;
 /// Fewer passes start their workers anyway.
 const FEWEST_PASSES: u64 = 3;
 /// The part of the waiting that is the longest wait of each pass, from which on workers that start are what is waited for.
@@ -96,9 +94,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .seen(seen.as_ref())
         .claims(claim)
         .edit(Edit { rows: loaders, action: Action::HostScale(0.0) });
-    // Workers take time to start and to pass batches on, which small items do not give back.
-    let is_small = case.is_on_processors() && !has_workers && case.share(ns) < LEAST_WITHOUT_WORKERS;
-    Ok(vec![if is_small { finding.information() } else { finding }])
+    Ok(vec![finding])
 }
 
 /// The workers and passes of the loader that starts its workers most often, where the longest wait of each pass, which is for them,
