@@ -93,6 +93,11 @@ impl<'a> Case<'a> {
         Some(Place { is_inferred: true, ..seen.place })
     }
 
+    /// Whether a look found the program in a backward pass.
+    pub(crate) fn is_in_backward(&self, stack: &PythonStack) -> bool {
+        self.trace().strings.get(stack.innermost).starts_with(BACKWARD)
+    }
+
     /// Whether a line is in a loop over a model's parameters, by what the loop around it goes over.
     pub(crate) fn is_over_parameters(&self, place: &Place) -> bool {
         let (strings, python) = (&self.trace().strings, &self.trace().python);
@@ -110,7 +115,7 @@ impl<'a> Case<'a> {
             looks.iter().filter_map(|(row, count)| Some((stack(row)?, *count))).collect();
         let whole: u64 = at.iter().map(|(_, count)| *count).sum();
         // A backward pass follows what the program calls: where that was seen as well, it is the place.
-        let is_forward = |stack: &PythonStack| !self.trace().strings.get(stack.innermost).starts_with(BACKWARD);
+        let is_forward = |stack: &PythonStack| !self.is_in_backward(stack);
         let forward: u64 = at.iter().filter(|(stack, _)| is_forward(stack)).map(|(_, count)| *count).sum();
         if forward >= FEWEST && forward as f64 >= LEAST_FORWARD * whole as f64 {
             at.retain(|(stack, _)| is_forward(stack));

@@ -142,7 +142,7 @@ fn backward_looks(case: &Case<'_>) -> u64 {
     let trace = case.trace();
     let is_backward = |row: &u32| {
         let stack = trace.python.stacks.get(*row as usize);
-        stack.is_some_and(|stack| trace.strings.get(stack.innermost).starts_with("torch/autograd/graph.py:_engine_run_backward"))
+        stack.is_some_and(|stack| case.is_in_backward(stack))
     };
     let all = case.analysis.get::<PythonLooks>().all();
     all.iter().filter(|(row, _)| is_backward(row)).map(|(_, count)| count).sum()

@@ -140,7 +140,7 @@ fn recurs(case: &Case<'_>) -> bool {
     };
     let is_backward = |row: &u32| {
         let stack = python.stacks.get(*row as usize);
-        stack.is_some_and(|stack| case.trace().strings.get(stack.innermost).starts_with("torch/autograd/graph.py:_engine_run_backward"))
+        stack.is_some_and(|stack| case.is_in_backward(stack))
     };
     let forward = || all.all().iter().filter(|(row, _)| !is_backward(row));
     let deep: u64 = forward().filter(|(row, _)| is_deep(row)).map(|(_, count)| count).sum();

@@ -35,10 +35,10 @@ const MOST_OF_TIME: f64 = 0.5;
 
 /// Whether a look found the program in a backward pass, at any time.
 fn goes_backward(case: &Case<'_>) -> bool {
-    let (trace, python) = (case.trace(), &case.trace().python);
+    let python = &case.trace().python;
     let is_backward = |row: &u32| {
         let stack = python.stacks.get(*row as usize);
-        stack.is_some_and(|stack| trace.strings.get(stack.innermost).starts_with("torch/autograd/graph.py:_engine_run_backward"))
+        stack.is_some_and(|stack| case.is_in_backward(stack))
     };
     python.threads.iter().flat_map(|thread| &thread.stack).any(is_backward)
 }
