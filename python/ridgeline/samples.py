@@ -264,8 +264,10 @@ class _Reader(Protocol):
         """One look at the program's own frames, innermost first."""
 
 
-#: Files of what libraries put around the functions that they offer.
+#: The file of what imports.
 _IMPORTS = "<frozen importlib._bootstrap>"
+
+#: Files of what libraries put around the functions that they offer.
 _WRAPPERS = ("jax/_src/traceback_util.py", "contextlib.py")
 
 _BACK = ("f_back",) * (DEEPEST - 1)

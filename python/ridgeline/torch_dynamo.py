@@ -34,7 +34,7 @@ def notes_of(metrics: list[Any]) -> list[dict[str, str]]:
     broken = [(key, reasons) for key, entries in functions.items() if (reasons := _breaks(entries))]
     again = [(key, entries) for key, entries in functions.items() if any(getattr(entry, "recompile_reason", None) for entry in entries)]
     # The same code without a guard that failed: another function object each time.
-    anew = [(key, entries) for key, entries in functions.items() if len(_without_reason(entries)) >= _FEWEST_ANEW]
+    anew = [(key, rest) for key, entries in functions.items() if len(rest := _without_reason(entries)) >= _FEWEST_ANEW]
     anew.sort(key=lambda found: -len(found[1]))
     broken.sort(key=lambda found: -len(found[1]))
     again.sort(key=lambda found: -len(found[1]))
@@ -45,15 +45,14 @@ def notes_of(metrics: list[Any]) -> list[dict[str, str]]:
 
 
 def _without_reason(entries: list[Any]) -> list[Any]:
-    """The compilations that nothing explains but a new function."""
+    """The compilations after the first that nothing explains but a new function."""
     is_whole = [entry for entry in entries if not getattr(entry, "recompile_reason", None) and not getattr(entry, "fail_type", None)]
     return is_whole[1:]
 
 
 def _compiled_anew(key: tuple[str, int, str], entries: list[Any]) -> str:
-    again = _without_reason(entries)
-    seconds = sum(float(getattr(entry, "entire_frame_compile_time_s", 0) or 0) for entry in again)
-    return f"{_name(key)} was compiled anew {_times(len(again))}, {seconds:.2g} s"
+    seconds = sum(float(getattr(entry, "entire_frame_compile_time_s", 0) or 0) for entry in entries)
+    return f"{_name(key)} was compiled anew {_times(len(entries))}, {seconds:.2g} s"
 
 
 def _breaks(entries: list[Any]) -> list[str]:

@@ -239,16 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn permutations_that_are_cut() {
-        let all = ("randperm", "[[], [], [], []]", r#"["300000", "", "4", ""]"#);
-        let batch = ("slice", "[[300000], [], [], [], []]", r#"["", "0", "0", "128", "1"]"#);
-        let rows = ("index", "[[300000, 12], []]", "");
-        assert_eq!(forms(&[all, batch, rows]), "drawing random indices in [0]");
-        let half = ("slice", "[[300000], [], [], [], []]", r#"["", "0", "0", "200000", "1"]"#);
-        assert_eq!(forms(&[all, half, rows]), "");
-    }
-
-    #[test]
     fn products_of_all_pairs() {
         let product = ("mul", "[[900, 1, 48], [1, 64, 48]]", "");
         let sum = ("sum", "[[900, 64, 48], [], []]", r#"["", "[-1]", "False", ""]"#);

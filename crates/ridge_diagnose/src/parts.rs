@@ -8,7 +8,7 @@ use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::pauses::is_own_code;
 use crate::places::Seen;
-use ridge_analysis::{Cause, Looks, PythonLooks};
+use ridge_analysis::{Cause, PythonLooks};
 use ridge_trace::PythonStack;
 
 /// A part of the host's time that has a cause of its own.
@@ -206,14 +206,10 @@ impl Case<'_> {
         if self.framework() != Framework::Torch || !self.is_on_processors() {
             return None;
         }
-        let (python, all) = (&self.trace().python, self.analysis.get::<PythonLooks>());
+        let all = self.analysis.get::<PythonLooks>();
         // What a loader does, or waits for, has a rule of its own.
         let is_of_loader = |stack: &PythonStack| self.trace().strings.get(stack.calls).starts_with("torch/utils/data/");
-        let is_it = |row: &u32| {
-            let stack = python.stacks.get(*row as usize);
-            stack.is_some_and(|stack| self.part_of(stack) == Some(wanted) && !is_of_loader(stack))
-        };
-        let looks: Looks = all.all().iter().filter(|(row, _)| is_it(row)).map(|(row, count)| (*row, *count)).collect();
+        let looks = self.looks_with(|stack| self.part_of(stack) == Some(wanted) && !is_of_loader(stack));
         let held: u64 = looks.values().sum();
         let share = held as f64 / all.count.max(1) as f64;
         let seen = self
@@ -223,7 +219,7 @@ impl Case<'_> {
             .seen(Some(&seen))
             .fact(format!("{held} of {} Python stack samples were in this code", all.count))
             .fact(format!("{} of {} of these samples were at this line", seen.looks, seen.of))
-            .claims((0..self.breakdown().rows.len()).map(|at| (at, share as f32)));
+            .claims(self.claim_of_all(share));
         Some(finding.priced(share * 0.7, (share * 1.2).min(1.0)))
     }
 

@@ -6,7 +6,7 @@ use crate::finding::Place;
 use crate::programs::Program;
 use ridge_analysis::{Looks, PythonLooks};
 use ridge_hlo::InstructionId;
-use ridge_trace::{PythonPlace, SteadyArguments, Watched};
+use ridge_trace::{PythonPlace, PythonStack, SteadyArguments, Watched};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -60,10 +60,20 @@ impl<'a> Case<'a> {
     pub(crate) fn looks_where(&self, is_one: impl Fn(&PythonPlace) -> bool) -> Looks {
         let python = &self.trace().python;
         let is_at = |row: &u32| python.places.get(*row as usize).is_some_and(&is_one);
-        let is_within =
-            |row: &u32| python.stacks.get(*row as usize).is_some_and(|stack| stack.places.iter().any(is_at));
-        let all = self.analysis.get::<PythonLooks>().all();
-        all.iter().filter(|(row, _)| is_within(row)).map(|(row, count)| (*row, *count)).collect()
+        self.looks_with(|stack| stack.places.iter().any(is_at))
+    }
+
+    /// The looks that found such a stack.
+    pub(crate) fn looks_with(&self, is_it: impl Fn(&PythonStack) -> bool) -> Looks {
+        let stacks = &self.trace().python.stacks;
+        let all = self.analysis.get::<PythonLooks>().all().iter();
+        let found = all.filter(|(row, _)| stacks.get(**row as usize).is_some_and(&is_it));
+        found.map(|(row, count)| (*row, *count)).collect()
+    }
+
+    /// All rows of the breakdown with `share` of each: no event says when it was, so every moment has its part.
+    pub(crate) fn claim_of_all(&self, share: f64) -> Vec<(usize, f32)> {
+        (0..self.breakdown().rows.len()).map(|at| (at, share as f32)).collect()
     }
 }
 

@@ -173,7 +173,7 @@ pub struct ClearedGradients {
     pub frame: Option<SampledFrame>,
 }
 
-/// Calls of the modules of one class from one place, outside of training.
+/// Calls of the modules of one class from one place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RepeatedCalls {

@@ -63,7 +63,7 @@ pub struct PythonThread {
 pub struct Watched {
     /// Row of the processes table.
     pub process: u32,
-    /// Modules that were given the same input again, with the same weights, outside of training.
+    /// Modules that were given the same input again, with the same weights.
     pub repeated: Vec<RepeatedCalls>,
     /// Padding in the indices of an embedding, or in the arguments of a compiled function.
     pub padding: Option<Padding>,

@@ -69,7 +69,7 @@ fn finding(case: &Case<'_>, values: &[Value<'_>]) -> Option<Finding> {
     let mut names: Vec<&str> = by_share.iter().map(|(_, value)| value.known.name.as_str()).collect();
     names.dedup();
     let sizes: Vec<String> = first.known.extents.iter().map(i64::to_string).collect();
-    let claim = (0..case.breakdown().rows.len()).map(|at| (at, share as f32));
+    let claim = case.claim_of_all(share);
     let seen = case.seen(&case.looks_where(|found| values.iter().any(|value| value.has(found))));
     let words = if names.len() == 1 { "an array that has" } else { "arrays that have" };
     let message = format!("{} of the time computes {words} the same numbers every time: {}", percent(share), list(&names, NAMED));

@@ -50,7 +50,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn timed(case: &Case<'_>) -> Option<Finding> {
     let all = case.watched().iter().flat_map(|watched| &watched.conversions);
     let longest = all.max_by(|a, b| a.part.total_cmp(&b.part)).filter(|longest| longest.part >= LEAST_TIMED)?;
-    let claim = (0..case.breakdown().rows.len()).map(|at| (at, longest.part as f32));
+    let claim = case.claim_of_all(longest.part);
     let message = format!(
         "{} of the time goes to {}, element by element; `np.stack` and `torch.from_numpy` would be faster",
         percent(longest.part),

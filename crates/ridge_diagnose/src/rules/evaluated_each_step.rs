@@ -165,7 +165,7 @@ fn of_torch(case: &Case<'_>) -> Option<Finding> {
         .fact("known by the name of the function, and by operators without gradients".to_owned())
         .why("an evaluation on a whole data set takes longer than a step on a batch, and tells little more in each step than in some of them")
         .help("evaluate once per epoch or every N steps (`if step % eval_every == 0`), on a fixed part of the data, in large batches and under `torch.inference_mode()`")
-        .claims((0..case.breakdown().rows.len()).map(|at| (at, share as f32)))
+        .claims(case.claim_of_all(share))
         .unknown_amount()
         .information(),
     )

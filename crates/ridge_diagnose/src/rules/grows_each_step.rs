@@ -153,7 +153,7 @@ fn joins(case: &Case<'_>) -> Option<Finding> {
     let (least, most) = (calls.iter().map(|(_, size)| *size).min()?, calls.iter().map(|(_, size)| *size).max()?);
     let longest = calls.iter().max_by_key(|(_, size)| *size).map_or(NONE, |(at, _)| all[*at].row);
     let claim = match share > held {
-        true => (0..case.breakdown().rows.len()).map(|at| (at, share as f32)).collect(),
+        true => case.claim_of_all(share),
         false => case.claim_of_calls(calls.iter().map(|(at, _)| *at), 1.0),
     };
     let finding = Finding::new(format!(

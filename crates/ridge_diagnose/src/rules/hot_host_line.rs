@@ -49,7 +49,7 @@ fn find(case: &Case<'_>, claimed: &[(usize, f32)]) -> Vec<Finding> {
             .number("Python stack samples", Quantity::new(seen.of as f64, Unit::Count, Basis::Counted))
             .why("nothing runs on the device while Python works or waits, and no known cause accounts for this line")
             .help("do this once before the loop if its result stays the same, less often if it is bookkeeping, for many items at once if it is called per item, or in another thread or process if it waits")
-            .claims((0..case.breakdown().rows.len()).map(|at| (at, share as f32)))
+            .claims(case.claim_of_all(share))
             .unknown_amount()
             .information(),
     ]

@@ -110,8 +110,7 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
             return None;
         }
         let seen = case.seen(&looks);
-        // No event says when it was: every moment has its part.
-        let claim = (0..case.breakdown().rows.len()).map(|at| (at, share as f32));
+        let claim = case.claim_of_all(share);
         let finding = told(share, part)
             .seen(seen.as_ref())
             .fact(format!("{held} of {whole} Python stack samples{} were in this code", if is_forward && backward > 0 { " outside of backward passes" } else { "" }))
@@ -139,13 +138,7 @@ fn visits(case: &Case<'_>, looks: &Looks) -> usize {
 
 /// Looks that found the host in a backward pass.
 fn backward_looks(case: &Case<'_>) -> u64 {
-    let trace = case.trace();
-    let is_backward = |row: &u32| {
-        let stack = trace.python.stacks.get(*row as usize);
-        stack.is_some_and(|stack| case.is_in_backward(stack))
-    };
-    let all = case.analysis.get::<PythonLooks>().all();
-    all.iter().filter(|(row, _)| is_backward(row)).map(|(_, count)| count).sum()
+    case.looks_with(|stack| case.is_in_backward(stack)).values().sum()
 }
 
 /// The looks at each part that the host was in.

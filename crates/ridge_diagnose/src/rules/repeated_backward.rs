@@ -8,7 +8,7 @@ use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Need, PythonLooks};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::EventRow;
+use ridge_trace::{EventRow, PythonStack};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -33,15 +33,8 @@ const LOW: f64 = 0.6;
 /// Whether the passes that looks found were called as `loss.backward()`, whose gradients add up in `.grad`: rows of a Jacobian are asked
 /// for one by one.
 fn are_losses(case: &Case<'_>) -> bool {
-    let trace = case.trace();
-    let all = case.analysis.get::<PythonLooks>().all();
-    let count = |function: &str| -> u64 {
-        let is_it = |row: &u32| {
-            let stack = trace.python.stacks.get(*row as usize);
-            stack.is_some_and(|stack| trace.strings.get(stack.calls).starts_with(function))
-        };
-        all.iter().filter(|(row, _)| is_it(row)).map(|(_, count)| count).sum()
-    };
+    let calls = |stack: &PythonStack, function: &str| case.trace().strings.get(stack.calls).starts_with(function);
+    let count = |function: &str| case.looks_with(|stack| calls(stack, function)).values().sum::<u64>();
     count("torch/_tensor.py:Tensor.backward") > count("torch/autograd/__init__.py:grad")
 }
 

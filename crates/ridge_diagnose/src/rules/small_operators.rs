@@ -131,20 +131,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// Whether a function of the program calls itself, in most looks at it.
 fn recurs(case: &Case<'_>) -> bool {
     let python = &case.trace().python;
-    let all = case.analysis.get::<PythonLooks>();
-    let is_deep = |row: &u32| {
-        let places = python.stacks.get(*row as usize).map_or(&[][..], |stack| &stack.places);
-        let functions = places.iter().filter_map(|place| python.places.get(*place as usize)).map(|place| (place.file, place.function));
+    let is_deep = |stack: &PythonStack| {
+        let places = stack.places.iter().filter_map(|place| python.places.get(*place as usize));
+        let functions = places.map(|place| (place.file, place.function));
         let first = functions.clone().next();
         first.is_some_and(|first| functions.filter(|function| *function == first).count() >= DEEP)
     };
-    let is_backward = |row: &u32| {
-        let stack = python.stacks.get(*row as usize);
-        stack.is_some_and(|stack| case.is_in_backward(stack))
+    let forward = |is_it: &dyn Fn(&PythonStack) -> bool| -> u64 {
+        case.looks_with(|stack| !case.is_in_backward(stack) && is_it(stack)).values().sum()
     };
-    let forward = || all.all().iter().filter(|(row, _)| !is_backward(row));
-    let deep: u64 = forward().filter(|(row, _)| is_deep(row)).map(|(_, count)| count).sum();
-    let whole: u64 = forward().map(|(_, count)| count).sum();
+    let (deep, whole) = (forward(&is_deep), forward(&|_| true));
     deep >= FEWEST_APART && deep as f64 >= LEAST_DEEP * whole as f64
 }
 

@@ -320,8 +320,16 @@ impl<'a> Chunk<'a> {
         }
         let has = |word: &[u8]| memchr::memmem::find(event.name, word).is_some();
         // Operators that are told by what else they are given: axes, exponents, lengths.
-        const SAYING: [&[u8]; 6] =
-            [b"aten::sum", b"aten::mean", b"aten::linalg_svd", b"aten::pow", b"aten::fft_fft", b"aten::fft_rfft"];
+        const SAYING: [&[u8]; 8] = [
+            b"aten::sum",
+            b"aten::mean",
+            b"aten::linalg_svd",
+            b"aten::pow",
+            b"aten::fft_fft",
+            b"aten::fft_rfft",
+            b"aten::fft_ifft",
+            b"aten::fft_irfft",
+        ];
         let says = SAYING.contains(&event.name);
         let values = if says || has(b"conv") || has(b"attention") { event.args.values } else { &[] };
         let key = [event.args.dims, event.args.types, values, event.args.strides].map(|text| self.names.id(text));
