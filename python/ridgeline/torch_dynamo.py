@@ -10,8 +10,6 @@ from typing import Any
 
 #: Functions of which something is said: those that broke most often, and those compiled most often.
 _MOST = 3
-#: Compilations of one function without a guard that failed, from which on it is made or wrapped in a loop.
-_FEWEST_ANEW = 3
 #: Letters of a reason.
 _LONGEST = 160
 #: How the names of the parts begin that dynamo makes of a function that it broke.
@@ -33,26 +31,11 @@ def notes_of(metrics: list[Any]) -> list[dict[str, str]]:
         functions.setdefault(key, []).append(entry)
     broken = [(key, reasons) for key, entries in functions.items() if (reasons := _breaks(entries))]
     again = [(key, entries) for key, entries in functions.items() if any(getattr(entry, "recompile_reason", None) for entry in entries)]
-    # The same code without a guard that failed: another function object each time.
-    anew = [(key, rest) for key, entries in functions.items() if len(rest := _without_reason(entries)) >= _FEWEST_ANEW]
-    anew.sort(key=lambda found: -len(found[1]))
     broken.sort(key=lambda found: -len(found[1]))
     again.sort(key=lambda found: -len(found[1]))
     said = [f"{_name(key)} breaks its graph: {'; '.join(reasons)}" for key, reasons in broken[:_MOST]]
     said += [_compiled_again(key, entries) for key, entries in again[:_MOST]]
-    said += [_compiled_anew(key, entries) for key, entries in anew[:_MOST]]
     return [{"what": "torch.compile", "why": text} for text in said]
-
-
-def _without_reason(entries: list[Any]) -> list[Any]:
-    """The compilations after the first that nothing explains but a new function."""
-    is_whole = [entry for entry in entries if not getattr(entry, "recompile_reason", None) and not getattr(entry, "fail_type", None)]
-    return is_whole[1:]
-
-
-def _compiled_anew(key: tuple[str, int, str], entries: list[Any]) -> str:
-    seconds = sum(float(getattr(entry, "entire_frame_compile_time_s", 0) or 0) for entry in entries)
-    return f"{_name(key)} was compiled anew {_times(len(entries))}, {seconds:.2g} s"
 
 
 def _breaks(entries: list[Any]) -> list[str]:

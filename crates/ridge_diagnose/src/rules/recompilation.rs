@@ -216,9 +216,6 @@ fn of_layers(finding: Finding) -> Finding {
 fn of_dynamo(case: &Case<'_>) -> Option<Finding> {
     let all = case.known.notes.iter().filter_map(|note| CompiledByDynamo::read(&note.message));
     let most = all.max_by(|a, b| a.seconds.total_cmp(&b.seconds)).filter(|most| most.times >= 2)?;
-    if most.guards.is_empty() {
-        return Some(of_new_functions(most));
-    }
     let shapes = ["size", "shape", "stride", "rank"].iter().any(|word| most.guards.contains(word));
     let (fix, why) = match shapes {
         true => ("`dynamic=True`, or padding to a few shapes, would avoid it", "a compiled graph is guarded by the shapes it was made for"),
@@ -236,22 +233,7 @@ fn of_dynamo(case: &Case<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// A function that is defined, or given to `torch.compile`, in a loop.
-fn of_new_functions(most: CompiledByDynamo<'_>) -> Finding {
-    Finding::new(format!(
-        "`torch.compile` compiled `{}` {} times, each time as a new function; compiling it once before the loop would suffice",
-        most.function,
-        most.times + 1,
-    ))
-    .at(Some(Place { file: most.file.to_owned(), line: most.line, is_inferred: false }))
-    .number("compiling it again", Quantity::nanos((most.seconds * 1e9) as i64, Basis::Measured))
-    .why("compiled code belongs to the function object: a function that is defined again, or wrapped by `torch.compile` again, is compiled again")
-    .help("define the function and call `torch.compile` once, outside of the loop or in `__init__`, and pass what changes as arguments (tensors where they vary)")
-    .beside((most.seconds * 1e9) as i64)
-}
-
-/// A note of the recorder: `` `NAME` (FILE:LINE) was compiled again N times, S s: no longer true was GUARDS ``, or
-/// `` … was compiled anew N times, S s ``.
+/// A note of the recorder: `` `NAME` (FILE:LINE) was compiled again N times, S s: no longer true was GUARDS ``.
 #[derive(Debug, PartialEq)]
 struct CompiledByDynamo<'n> {
     function: &'n str,
@@ -265,11 +247,11 @@ struct CompiledByDynamo<'n> {
 impl<'n> CompiledByDynamo<'n> {
     fn read(note: &'n str) -> Option<CompiledByDynamo<'n>> {
         let (function, rest) = note.strip_prefix('`')?.split_once("` (")?;
-        let (place, rest) = rest.split_once(") was compiled again ").or_else(|| rest.split_once(") was compiled anew "))?;
+        let (place, rest) = rest.split_once(") was compiled again ")?;
         let (file, line) = place.rsplit_once(':')?;
         let (times, rest) = rest.split_once(", ")?;
         let times = if times == "once" { 1 } else { times.split(' ').next()?.parse().ok()? };
-        let (seconds, guards) = rest.split_once(" s: no longer true was ").or_else(|| Some((rest.strip_suffix(" s")?, "")))?;
+        let (seconds, guards) = rest.split_once(" s: no longer true was ")?;
         Some(CompiledByDynamo { function, file, line: line.parse().ok()?, times, seconds: seconds.parse().ok()?, guards })
     }
 }
