@@ -45,3 +45,10 @@ pub(crate) struct Part {
     /// Whether the other one gives the same in every program, as far as its document tells: then the finding warns.
     pub(crate) is_sure: bool,
 }
+
+impl Part {
+    /// The first advice of the help, which the message gives as well.
+    pub(crate) fn first_advice(&self) -> &'static str {
+        self.help.split_once("; ").map_or(self.help, |(first, _)| first)
+    }
+}

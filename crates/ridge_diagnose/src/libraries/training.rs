@@ -107,7 +107,7 @@ pub(super) static PARTS: &[Part] = &[
         pass: Any,
         does: "goes to power iterations for spectral normalization (`SpectralNorm`)",
         why: "every call multiplies each weight by vectors several times",
-        help: "use one power step (`n_steps=1` or `num_power_iterations=1`), don't update the statistics in evaluation, and normalize once for all uses of a weight in a step",
+        help: "use one power step (`n_steps=1` or `num_power_iterations=1`), and don't update the statistics in evaluation; normalize once for all uses of a weight in a step",
         source: "https://docs.kidger.site/equinox/api/nn/normalisation/",
         is_sure: false,
     },

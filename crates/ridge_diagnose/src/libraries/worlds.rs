@@ -71,7 +71,7 @@ pub(super) static PARTS: &[Part] = &[
         pass: Any,
         does: "goes to blurring images (`dm_pix.gaussian_blur`)",
         why: "each channel is convolved by itself, along one axis after the other, which is slow on CPUs",
-        help: "use a smaller `kernel_size` (six times `sigma` suffices), blur many images in one call, and for a large `sigma` multiply in Fourier space or blur a smaller image",
+        help: "use a smaller `kernel_size` (six times `sigma` suffices); blur many images in one call, and for a large `sigma` multiply in Fourier space or blur a smaller image",
         source: "https://dm-pix.readthedocs.io/en/latest/api.html",
         is_sure: false,
     },

@@ -41,7 +41,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     }
     let whom = if side.members > 1 { format!("for each of {}", count(side.members, "member", "members")) } else { "at run time".to_owned() };
     let message = format!(
-        "{} of the time goes to one branch of a condition that is decided {whom}, and both branches are always computed",
+        "{} of the time goes to one branch of a condition that is decided {whom}, and both branches are always computed; computing it only where it is needed would suffice",
         percent(case.share(ns)),
     );
     let longest = program.longest_first(&side.made);

@@ -71,8 +71,8 @@ fn finding(case: &Case<'_>, values: &[Value<'_>]) -> Option<Finding> {
     let sizes: Vec<String> = first.known.extents.iter().map(i64::to_string).collect();
     let claim = case.claim_of_all(share);
     let seen = case.seen(&case.looks_where(|found| values.iter().any(|value| value.has(found))));
-    let words = if names.len() == 1 { "an array that has" } else { "arrays that have" };
-    let message = format!("{} of the time computes {words} the same numbers every time: {}", percent(share), list(&names, NAMED));
+    let (words, them) = if names.len() == 1 { ("an array that has", "it") } else { ("arrays that have", "them") };
+    let message = format!("{} of the time computes {words} the same numbers every time: {}; computing {them} once before the loop would suffice", percent(share), list(&names, NAMED));
     let again = by_share.iter().map(|(_, value)| value.known.again).max().unwrap_or_default();
     let finding = Finding::new(message).seen(seen.as_ref());
     let place = finding.place.clone().unwrap_or_else(|| case.place_of_python(&first.place));

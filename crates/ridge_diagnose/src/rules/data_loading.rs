@@ -75,15 +75,15 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
     let restarts = restarted.map_or_else(String::new, |(workers, passes)| {
-        format!(", which starts {} for each of {passes} passes", count(workers, "new worker process", "new worker processes"))
+        format!(", which starts {} for each of {passes} passes (no `persistent_workers=True`)", count(workers, "new worker process", "new worker processes"))
     });
     let idle = percent(case.share(ns));
     let busiest = match busiest(case, &claim) {
         Some(function) => format!(", for each item mostly in `{function}`"),
-        None if unpacks => ", which mostly reads and decompresses an archive (`.npz`)".to_owned(),
+        None if unpacks => ", which reads and decompresses an archive (`.npz`) again for each item".to_owned(),
         None => String::new(),
     };
-    let rows = if takes_rows(case, &claim) { ", which fetches single rows and collates them" } else { "" };
+    let rows = if takes_rows(case, &claim) { ", which fetches single rows and collates them instead of whole batches" } else { "" };
     let finding =
         Finding::new(format!("the device is idle {idle} of the time, waiting for the data loader{rows}{restarts}{busiest}"))
         .at(example.and_then(|row| case.line_of_row(row.0)))

@@ -77,7 +77,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let place = lines.clone().next().and_then(|row| case.line_of_row(row)).or_else(|| case.line_of_row(first));
     let seen = case.seen_during(lines.chain(gradients.iter().map(|at| all[*at].row)));
     let finding = Finding::new(format!(
-        "{} of the time goes to filling, adding and applying dense gradients of embedding tables, though a batch reads only a few rows",
+        "{} of the time goes to filling, adding and applying dense gradients of embedding tables, though a batch reads only a few rows; `sparse=True` would suffice",
         percent(share)
     ))
     .at(place)

@@ -57,7 +57,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     }
     let longest = program.longest_first(&held);
     let message = format!(
-        "{} of the time computes all pairs of {rows} and {columns}, though pairs beyond a cutoff distance are set to zero",
+        "{} of the time computes all pairs of {rows} and {columns}, though pairs beyond a cutoff distance are set to zero; a neighbor list would skip those",
         percent(case.share(ns)),
     );
     Some(

@@ -71,7 +71,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let looks = steady.map(|(_, looks)| looks);
     let kind = longest.iter().find_map(|id| kind_of_factor(module, *id)).map(|kind| format!(" ({kind})")).unwrap_or_default();
     let message = format!(
-        "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends only on {}{more}{}",
+        "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends only on {}{more}{}; factorizing it once before the loop would suffice",
         percent(case.share(ns)),
         names.join(", "),
         if looks.is_some() { ", the same in every call" } else { "" },

@@ -79,7 +79,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let names: Vec<&str> = found.iter().map(|double| double.work.name).collect();
     let op = found.first().map_or(ridge_trace::NONE, |double| double.work.op);
     let finding = Finding::new(format!(
-        "{} of the time computes in double precision, which is {:.0} times slower on this device",
+        "{} of the time computes in double precision (`float64`), which is {:.0} times slower than `float32` on this device",
         percent(case.share(ns)),
         1.0 / slowest.max(1e-3),
     ))
@@ -124,7 +124,7 @@ fn in_operators(case: &Case<'_>) -> Option<Finding> {
     let ns = |at: &usize| calls.work_of(*at).map(|(_, ns)| ns).sum::<i64>();
     let longest = found.iter().max_by_key(|at| ns(at)).map_or(NONE, |at| all[*at].row);
     let seen = case.seen_during(found.iter().map(|at| all[*at].row));
-    let finding = Finding::new(format!("{} of the time computes in double precision", percent(share)))
+    let finding = Finding::new(format!("{} of the time computes in double precision (`float64`); `float32` would halve the memory traffic", percent(share)))
         .at(case.line_of_row(longest))
         .about(EventRow::known(longest).map(Subject::Event))
         .seen(seen.as_ref())

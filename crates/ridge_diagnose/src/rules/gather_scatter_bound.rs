@@ -52,7 +52,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let first = found.first().map_or(ridge_trace::NONE, |one| one.work.op);
     let place = found.first().and_then(|one| own_line(one.by.0, one.by.1));
     let mut finding =
-        Finding::new(format!("{} of the time moves elements to and from computed indices", percent(case.share(ns))))
+        Finding::new(format!("{} of the time moves elements to and from computed indices; gathers of whole rows, or slices, take less", percent(case.share(ns))))
             .at(place.or_else(|| case.line_of_op(first)))
             .about(OpRow::known(first).map(Subject::Op));
     for (kind, ns) in kinds {

@@ -84,10 +84,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let names = distinct(weighed.iter().map(|name| case.trace().strings.get(*name)));
     let of_all = names.iter().all(|name| is_of_all(name));
     let of_pairs = names.iter().all(|name| is_of_pairs(name));
+    let (again, instead) = if of_all {
+        ("a statistic of the whole history (a sort) in each step", "running counts, or one sort at the end,")
+    } else if of_pairs {
+        ("the distances to all earlier rows for each new one", "those to the new row")
+    } else {
+        ("a whole sequence for each new element", "the kept state, or cached keys and values,")
+    };
     let finding = Finding::new(format!(
-        "{} of the time recomputes {}: inputs grow from {} to {}",
+        "{} of the time recomputes {again}: inputs grow from {} to {}; {instead} would suffice",
         percent(share),
-        if of_all { "a statistic of the whole history (a sort) in each step" } else if of_pairs { "the distances to all earlier rows for each new one" } else { "a whole sequence for each new element" },
         sizes.clone().min().unwrap_or(0),
         sizes.max().unwrap_or(0),
     ))

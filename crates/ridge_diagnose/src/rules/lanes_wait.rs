@@ -50,7 +50,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
     }
     let longest = program.longest_first(&ran);
     let message = format!(
-        "{} of the time is in a loop over a batch of {lanes} problems that runs until the slowest one finishes",
+        "{} of the time is in a loop over a batch of {lanes} problems that runs until the slowest one finishes; groups of similar length would wait less",
         percent(case.share(ns)),
     );
     Some(
@@ -83,7 +83,7 @@ fn padded(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
     }
     let longest = program.longest_first(&ran);
     let message = format!(
-        "{} of the time is in a loop of {trips} steps that a mask skips for the shorter members of the batch, though their padding is still computed",
+        "{} of the time is in a loop of {trips} steps that a mask skips for the shorter members of the batch, though their padding is still computed; batches of similar lengths have less",
         percent(case.share(ns)),
     );
     Some(

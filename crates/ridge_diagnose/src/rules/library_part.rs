@@ -197,7 +197,7 @@ fn part_of_operator(case: &Case<'_>, name: &str) -> Option<usize> {
 
 /// What is known of a part that has `share` of the time.
 fn told(share: f64, part: &Part) -> Finding {
-    Finding::new(format!("{} of the time {}", percent(share), part.does))
+    Finding::new(format!("{} of the time {}; {}", percent(share), part.does, part.first_advice()))
         .why(part.why)
         .help(part.help)
         .unknown_amount()

@@ -101,7 +101,7 @@ fn of_checkpoints(case: &Case<'_>) -> Option<Finding> {
     let part = share / case.busy_share().filter(|busy| *busy > 0.0)?;
     (all >= FEWEST && share >= LEAST).then(|| {
         let claim = case.work().map(|work| (work.at, part.min(1.0) as f32));
-        Finding::new(format!("{} of the time goes to recomputing the forward pass of checkpoints during the backward pass", percent(share)))
+        Finding::new(format!("{} of the time goes to recomputing the forward pass of checkpoints during the backward pass; fewer checkpoints would avoid it", percent(share)))
             .at(Some(case.place_of_python(&place)))
             .number("samples in the forward pass during a backward pass", Quantity::new(again as f64, Unit::Count, Basis::Counted))
             .number("of all samples", Quantity::new(all as f64, Unit::Count, Basis::Counted))

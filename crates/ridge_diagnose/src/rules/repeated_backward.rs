@@ -90,7 +90,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let share_of_time = percent(share);
     let finding = Finding::new(match is_jacobian {
-        true => format!("{share_of_time} of the time goes to computing a Jacobian row by row: {times} backward passes through the same operators"),
+        true => format!("{share_of_time} of the time goes to computing a Jacobian row by row: {times} backward passes through the same operators; `torch.func.jacrev` or `vmap` takes all rows at once"),
         false => format!("{share_of_time} of the time goes to repeating the backward pass through the same operators: {times} backward passes through one graph (`retain_graph=True`); one pass for the sum of the losses would suffice"),
     })
     .at(case.line_of_row(first))

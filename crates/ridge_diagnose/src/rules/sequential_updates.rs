@@ -114,7 +114,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
     let shape = &program.module.instruction(chain.updates[0]).shape;
     let of_all = program.ns_of(&updates).saturating_add(program.ns_of(&copies));
     let found = Finding::new(format!(
-        "{} serialized updates of one `{}` take {} of the time",
+        "{} serialized updates of one `{}` take {} of the time; one update with all new values would suffice",
         chain.updates.len(),
         shape.without_layout(),
         percent(case.share(of_all)),

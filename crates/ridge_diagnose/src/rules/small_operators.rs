@@ -91,13 +91,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let reads = is_apart || items as f64 >= MOST_ITEMS * small.len() as f64;
     let over_parameters = seen.as_ref().is_some_and(|seen| case.is_over_parameters(&seen.place));
     let message = if over_parameters {
-        format!("{} of the time goes to small operators called one by one, mostly in a Python loop over parameters", percent(share))
+        format!("{} of the time goes to small operators called one by one, mostly in a Python loop over parameters; one `torch._foreach_…` call for all would suffice", percent(share))
     } else if recurs(case) {
         format!("{} of the time goes to small operators called one by one in a recursion, node by node; a batch of the nodes of each level would suffice", percent(share))
     } else if is_apart {
         format!("{} of the time goes to a Python loop over the elements of arrays, one by one; a vectorized form would suffice", percent(share))
     } else if reads {
-        format!("{} of the time goes to small operators called one by one, many of them `.item()`", percent(share))
+        format!("{} of the time goes to small operators called one by one, many of them `.item()`; a vectorized form would suffice", percent(share))
     } else if has_single_examples(case, all) {
         format!(
             "{} of the time goes to the overhead of small operators on one example at a time; a batch of many examples would suffice",

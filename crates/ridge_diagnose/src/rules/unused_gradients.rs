@@ -86,7 +86,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let seen = case.seen_during(unused.iter().map(|at| all[*at].row));
     let words = if has_backward { "no backward pass reaches them" } else { "no backward pass follows" };
     let finding = Finding::new(format!(
-        "{} of the time is in operators that autograd records for unused gradients",
+        "{} of the time is in operators that autograd records for unused gradients; `torch.no_grad()` or `inference_mode()` would suffice",
         percent(share)
     ))
     .at(case.line_of_row(first))
