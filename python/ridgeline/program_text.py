@@ -16,9 +16,6 @@ _Read = TypeVar("_Read")
 #: Letters of a file beyond which its text is not parsed.
 _LONGEST_FILE = 400_000
 
-#: Letters that are kept of what a loop goes over.
-_LONGEST_LOOP = 120
-
 #: The types of arrays and of compiled functions of JAX, by name: its packages need not be imported here.
 ARRAYS, COMPILED = ("ArrayImpl", "PRNGKeyArray"), "PjitFunction"
 
@@ -112,25 +109,6 @@ def functions_of(file: str) -> dict[tuple[str, int], ast.AST]:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             found[node.name, first] = node
     return found
-
-
-@functools.cache
-def _loops_of(file: str) -> list[tuple[int, int, str]]:
-    """The loops of a file: the first and last line of what they repeat, and what they go over."""
-    found = []
-    module = functions_of(file).get(("<module>", 0))
-    for node in ast.walk(module) if module else ():
-        if isinstance(node, ast.For):
-            found.append((node.body[0].lineno, node.body[-1].end_lineno or 0, ast.unparse(node.iter)))
-        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            found.append((node.lineno, node.end_lineno or 0, ast.unparse(node.generators[0].iter)))
-    return found
-
-
-def loop_around(file: str, line: int) -> str:
-    """What the innermost `for` around a line of a file goes over: `model.parameters()`; empty where there is none."""
-    around = [(last - first, text) for first, last, text in _loops_of(file) if first <= line <= last]
-    return min(around, default=(0, ""))[1][:_LONGEST_LOOP]
 
 
 def text_of(code: CodeType) -> ast.AST | None:

@@ -27,7 +27,8 @@ from typing import Any, Protocol
 
 from .own_files import DEEPEST, INSTALLED, OwnFiles, path_of
 from .padding import PaddedArguments
-from .program_text import SeenFrame, loop_around
+from .loops import loop_around
+from .program_text import SeenFrame
 from .recomputed import RecomputedValues
 from .steady import SteadyArguments
 from .zeros import ZeroMatrices
@@ -228,7 +229,8 @@ class Sampler:
             code = self._own.codes[code_id]
             line = _line_of(code, at)
             call = _with_package(_call_at(code, at), self._own.globals.get(code_id, {}))
-            frame = (path_of(code), line, code.co_name, call, loop_around(code.co_filename, line))
+            loop, around = loop_around(code.co_filename, line)
+            frame = (path_of(code), line, code.co_name, call, loop.over, loop.is_apart, around)
             number = self._frames.get(frame)
             if number is None:
                 number = self._frames[frame] = len(self._frames)

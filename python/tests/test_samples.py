@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from ridgeline import own_files
-from ridgeline.program_text import loop_around
 from ridgeline.samples import Sampler, _stacks_of_all
 
 
@@ -155,12 +154,6 @@ def test_whatever_runs_in_an_import_is_the_import(tmp_path: Path) -> None:
     )
     assert [line for line, _, _ in found] == [4]
     assert found[0][2] is not None and found[0][2].startswith("<frozen importlib._bootstrap>")
-
-
-def test_loops_are_known_by_what_they_go_over(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text("for p in model.parameters():\n    for q in p:\n        f(q)\n    g(p)\nx = [h(y) for y in zip(a, b)]\n")
-    assert [loop_around(str(program), line) for line in (1, 3, 4, 5)] == ["", "p", "model.parameters()", "zip(a, b)"]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="positions in the code are of Python 3.11")

@@ -52,6 +52,7 @@ mod seen;
 mod serving;
 mod slack;
 mod steered;
+mod turns;
 mod updates;
 mod waits;
 mod watched;

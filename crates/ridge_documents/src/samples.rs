@@ -26,9 +26,18 @@ pub struct Samples {
 }
 
 /// A place in the program's own files: file, line, function, and what is called there (`numpy.concatenate`; empty where that is not
-/// known). What the innermost loop around the line goes over comes last: `model.parameters()`, or nothing.
+/// known). Then what the innermost loop around the line goes over (`model.parameters()`, or nothing), whether no turn of that loop needs a
+/// result of the turns before, and how many loops are around the line in its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SampledFrame(pub String, pub u32, pub String, pub String, #[serde(default)] pub String);
+pub struct SampledFrame(
+    pub String,
+    pub u32,
+    pub String,
+    pub String,
+    #[serde(default)] pub String,
+    #[serde(default)] pub bool,
+    #[serde(default)] pub u32,
+);
 
 /// A stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

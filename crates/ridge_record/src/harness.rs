@@ -44,6 +44,7 @@ const FILES: &[PackageFile] = package_files![
     "layout.py",
     "limits.py",
     "live.py",
+    "loops.py",
     "main_thread.py",
     "manifest.py",
     "memory.py",

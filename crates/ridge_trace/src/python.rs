@@ -30,6 +30,10 @@ pub struct PythonPlace {
     pub call: StringId,
     /// What the innermost loop around the line goes over: `model.parameters()`; empty where there is none.
     pub over: StringId,
+    /// Whether no turn of that loop needs a result of the turns before, as far as its text tells.
+    pub is_apart: bool,
+    /// How many loops are around the line in its file.
+    pub loops: u32,
 }
 
 /// A stack.

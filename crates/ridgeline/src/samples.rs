@@ -59,6 +59,18 @@ fn read(path: &Path) -> Result<Samples, String> {
     Samples::read(&text).map_err(|error| error.to_string())
 }
 
+fn place_of(frame: &SampledFrame, id: &mut impl FnMut(&str) -> StringId) -> PythonPlace {
+    PythonPlace {
+        file: id(&frame.0),
+        line: frame.1,
+        function: id(&frame.2),
+        call: id(&frame.3),
+        over: id(&frame.4),
+        is_apart: frame.5,
+        loops: frame.6,
+    }
+}
+
 /// Puts `samples` beside `trace`, whose clock began at `zero`: Unix time, nanoseconds.
 fn put(trace: &mut Trace, samples: &Samples, zero: u64) {
     let processes = processes(trace, samples);
@@ -68,8 +80,8 @@ fn put(trace: &mut Trace, samples: &Samples, zero: u64) {
     let (first_place, first_stack) = (trace.python.places.len() as u32, trace.python.stacks.len() as u32);
     for frame in &samples.frames {
         let mut id = |text: &str| trace.strings.intern(text);
-        let (file, function, call, over) = (id(&frame.0), id(&frame.2), id(&frame.3), id(&frame.4));
-        trace.python.places.push(PythonPlace { file, line: frame.1, function, call, over });
+        let place = place_of(frame, &mut id);
+        trace.python.places.push(place);
     }
     let known = samples.frames.len() as u32;
     for stack in &samples.stacks {
@@ -107,16 +119,7 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
     if *said == ridge_documents::Watched::default() {
         return None;
     }
-    let mut place = |frame: &SampledFrame| {
-        let mut id = |text: &str| trace.strings.intern(text);
-        PythonPlace {
-            file: id(&frame.0),
-            line: frame.1,
-            function: id(&frame.2),
-            call: id(&frame.3),
-            over: id(&frame.4),
-        }
-    };
+    let mut place = |frame: &SampledFrame| place_of(frame, &mut |text| trace.strings.intern(text));
     let repeated = said.repeated.iter().map(|calls| RepeatedCalls {
         module: calls.module.clone(),
         calls: calls.calls,

@@ -5,7 +5,8 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::operator_calls::{OperatorCall, OperatorCalls};
 use crate::rule::{Find, Group, Rule};
-use crate::words::{list, percent};
+use crate::turns::LoopSeen;
+use crate::words::{list, percent, short};
 use ridge_analysis::{Looks, Need, PythonLooks};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{EventRow, PythonStack, StringId};
@@ -39,6 +40,8 @@ const FEWEST_LOOKS: usize = 50;
 const LEAST_LOOKS: f64 = 0.40;
 /// Looks that found an array being taken apart.
 const FEWEST_APART: u64 = 3;
+/// Longer operators gain little from a batch.
+const LONGEST_IN_TURNS_NS: i64 = 500_000;
 /// Layers that are given batches of one, and the part of all layers, from which on those are what to say.
 const FEWEST_SINGLE: usize = 50;
 const NEARLY_ALL: f64 = 0.9;
@@ -72,7 +75,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let share = case.share(ns);
     let views: usize = elements.iter().map(|at| all[*at].inside as usize).sum();
     if small.len() + views < FEWEST || share < LEAST {
-        return Ok(single_examples(case).or_else(|| unrecorded(case)).into_iter().collect());
+        return Ok(single_examples(case).or_else(|| turns_apart(case)).or_else(|| unrecorded(case)).into_iter().collect());
     }
     let name = |at: &usize| case.trace().strings.get(all[*at].name);
     let is_item = |at: &&usize| matches!(name(at), "aten::item" | "aten::_local_scalar_dense" | "aten::is_nonzero");
@@ -90,6 +93,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let is_apart = apart_ns as f64 >= APART * ns as f64;
     let reads = is_apart || items as f64 >= MOST_ITEMS * small.len() as f64;
     let over_parameters = seen.as_ref().is_some_and(|seen| case.is_over_parameters(&seen.place));
+    let apart = case.loop_apart().filter(|apart| apart.share >= LEAST);
     let message = if over_parameters {
         format!("{} of the time goes to small operators called one by one, mostly in a Python loop over parameters; one `torch._foreach_…` call for all would suffice", percent(share))
     } else if recurs(case) {
@@ -103,11 +107,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             "{} of the time goes to the overhead of small operators on one example at a time; a batch of many examples would suffice",
             percent(share)
         )
+    } else if let Some(apart) = &apart {
+        format!("{} of the time goes to small operators called one by one, mostly in {}", percent(share), in_turns(apart))
     } else {
         format!("{} of the time goes to the overhead of calling small operators one by one", percent(share))
     };
     let mut finding = Finding::new(message)
-        .at(first.and_then(|row| case.line_of_row(row)))
+        .at(apart.map(|apart| apart.place).or_else(|| first.and_then(|row| case.line_of_row(row))))
         .about(first.and_then(EventRow::known).map(Subject::Event))
         .seen(seen.as_ref());
     if !small.is_empty() {
@@ -178,6 +184,53 @@ fn single_examples(case: &Case<'_>) -> Option<Finding> {
         .unknown_amount()
         .information(),
     )
+}
+
+/// A loop whose turns don't need each other, with calls that are too long to be small.
+fn turns_apart(case: &Case<'_>) -> Option<Finding> {
+    let apart = case.loop_apart().filter(|apart| apart.share >= LEAST)?;
+    let all = &case.operator_calls().calls;
+    let usual = usual_length(all);
+    if usual > LONGEST_IN_TURNS_NS || all.len() < FEWEST {
+        return None;
+    }
+    let claim = case.claim_of_all(apart.share);
+    Some(
+        Finding::new(format!("{} of the time goes to {}", percent(apart.share), in_turns(&apart)))
+            .at(Some(apart.place))
+            .number("Python stack samples in the loop", Quantity::new(apart.looks.values().sum::<u64>() as f64, Unit::Count, Basis::Counted))
+            .number("median length of operators, weighted by time", Quantity::nanos(usual, Basis::Measured))
+            .why("Python calls the operators of each iteration one by one, each on a small part of the data")
+            .help(TURNS)
+            .claims(claim)
+            .unknown_amount()
+            .information(),
+    )
+}
+
+/// How long calls are: half of the time is in shorter ones. A call that was interrupted is as long as others like it.
+fn usual_length(all: &[OperatorCall]) -> i64 {
+    let mut kinds: FxHashMap<(StringId, u32), Vec<i64>> = FxHashMap::default();
+    for call in all.iter().filter(|call| !call.is_backward) {
+        kinds.entry(call.key()).or_default().push(call.span.1.saturating_sub(call.span.0));
+    }
+    let of_kind = |mut lengths: Vec<i64>| {
+        lengths.sort_unstable();
+        (lengths[lengths.len() / 2], lengths.len() as i64)
+    };
+    let mut kinds: Vec<(i64, i64)> = kinds.into_values().map(of_kind).collect();
+    kinds.sort_unstable();
+    let mut left = kinds.iter().map(|(ns, count)| ns.saturating_mul(*count)).sum::<i64>() / 2;
+    let half = kinds.iter().find(|(ns, count)| {
+        left = left.saturating_sub(ns.saturating_mul(*count));
+        left <= 0
+    });
+    half.map_or(0, |(ns, _)| *ns)
+}
+
+/// What is said of a loop whose turns don't need each other.
+fn in_turns(apart: &LoopSeen<'_>) -> String {
+    format!("a Python loop over `{}`, whose iterations don't depend on each other; one batched (vectorized) call for all would suffice", short(apart.over))
 }
 
 fn is_layer(name: &str) -> bool {
@@ -256,3 +309,5 @@ const ITEMS: &str = "replace the Python loop over elements with operators on who
 const PARAMETERS: &str = "update all parameters in a few calls: `torch._foreach_lerp_`, `torch._foreach_mul_` and their like, `torch.optim.swa_utils.AveragedModel` with `get_ema_multi_avg_fn` for averages of weights, `torch.nn.utils.clip_grad_norm_` for gradients (without `.item()` per parameter), and `fused=True` for the optimizer";
 /// What helps elsewhere.
 const SMALL: &str = "do more per call: use larger batches, or `torch.stack` and `torch.func.vmap` over similar models, examples or steps (`torch.func.stack_module_state` for an ensemble); fuse the rest with `torch.compile`";
+/// What helps where the turns of a loop don't need each other.
+const TURNS: &str = "put the data of all iterations into one array with a new axis, and call each operator once: broadcasting, `torch.bmm` or `einsum` over stacked weights, `scatter_add_` or `index_add_` for groups, slices for neighbors, or `torch.func.vmap` of the body (`torch.func.stack_module_state` for similar modules)";

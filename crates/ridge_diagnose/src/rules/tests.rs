@@ -65,7 +65,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
     diagnose(&case, &selection)
 }
 
-/// Looks at the program's Python, as lines of a document have them: `look: TIMES, FILE:LINE:FUNCTION, CALL over LOOP <- FILE:LINE, CALL, in FUNCTION`,
+/// Looks at the program's Python, as lines of a document have them: `look: TIMES, FILE:LINE:FUNCTION, CALL over LOOP apart <- FILE:LINE, CALL, in FUNCTION`,
 /// of which what is further out and the innermost function may be missing.
 fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
     let mut found: Vec<(i64, u32)> = Vec::new();
@@ -77,12 +77,13 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
         for place in places.split(" <- ") {
             let (place, call) = place.split_once(", ").unwrap_or((place, ""));
             let (call, over) = call.split_once(" over ").unwrap_or((call, ""));
+            let (over, is_apart) = over.strip_suffix(" apart").map_or((over, false), |over| (over, true));
             let (file, line) = place.split_once(':').expect("FILE:LINE");
             let (line, function) = line.split_once(':').unwrap_or((line, "main"));
             let (file, call, function, over) = (id(file), id(call), id(function), id(over));
             let line = line.parse().expect("a line");
             rows.push(trace.python.places.len() as u32);
-            trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call, over });
+            trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call, over, is_apart, loops: 0 });
         }
         let (row, innermost) = (trace.python.stacks.len() as u32, id(innermost));
         trace.python.stacks.push(ridge_trace::PythonStack { places: rows, innermost, ..Default::default() });
@@ -106,7 +107,7 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
         let (file, line) = parts[4].split_once(':').expect("FILE:LINE");
         let mut id = |text: &str| trace.strings.intern(text);
         let (file, call, function) = (id(file), id(""), id("main"));
-        Some(ridge_trace::PythonPlace { file, line: line.parse().expect("a line"), function, call, over: call })
+        Some(ridge_trace::PythonPlace { file, line: line.parse().expect("a line"), function, call, over: call, is_apart: false, loops: 0 })
     };
     let mut watched = ridge_trace::Watched::default();
     match parts[0] {
