@@ -23,6 +23,7 @@ mod diagonal;
 mod discarded;
 mod drawn;
 mod factored;
+mod gathered;
 mod hoist;
 mod lengths;
 mod log_sum;
@@ -89,6 +90,7 @@ pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f6
         lookup::find(&site),
         singular::find(&site),
         factored::find(&site),
+        gathered::find(&site),
     ];
     let mut merged: BTreeMap<&str, Rewrite> = BTreeMap::new();
     // One that costs more must not speak against others of its kind.

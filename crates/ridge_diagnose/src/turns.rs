@@ -1,4 +1,5 @@
-//! Loops of the program's Python none of whose turns needs the turns before: one call could do the work of all of them.
+//! Loops of the program's Python inside of its steps: one call could do the work of all turns, side by side where none needs the turns
+//! before.
 
 use crate::case::Case;
 use crate::finding::Place;
@@ -20,6 +21,8 @@ const WHOLE: [&str; 12] = ["loader", "batch", "epoch", "split(", "chunk", "param
 pub(crate) struct LoopSeen<'a> {
     /// What it goes over.
     pub(crate) over: &'a str,
+    /// Whether none of its turns needs the turns before.
+    pub(crate) is_apart: bool,
     /// The line in it that most looks found.
     pub(crate) place: Place,
     /// The looks at it, and the part of all that were outside of backward passes.
@@ -30,13 +33,22 @@ pub(crate) struct LoopSeen<'a> {
 impl<'a> Case<'a> {
     /// The loop inside of others with most of the time whose turns do not need each other.
     pub(crate) fn loop_apart(&self) -> Option<LoopSeen<'a>> {
+        self.loop_where(|place| place.is_apart)
+    }
+
+    /// The same of all loops.
+    pub(crate) fn inner_loop(&self) -> Option<LoopSeen<'a>> {
+        self.loop_where(|place| place.over.0 != 0)
+    }
+
+    fn loop_where(&self, is_wanted: impl Fn(&PythonPlace) -> bool) -> Option<LoopSeen<'a>> {
         let forward = self.forward_looks();
         let all: u64 = forward.values().sum();
         let stacks = &self.trace().python.stacks;
         let mut loops: FxHashMap<(StringId, StringId, StringId), (Looks, usize)> = FxHashMap::default();
         for (row, count) in &forward {
             let Some(stack) = stacks.get(*row as usize) else { continue };
-            for (depth, place) in self.turns_apart(stack) {
+            for (depth, place) in self.loops_of(stack, &is_wanted) {
                 let (looks, outermost) = loops.entry((place.file, place.function, place.over)).or_default();
                 *looks.entry(*row).or_default() = *count;
                 *outermost = (*outermost).max(depth);
@@ -61,7 +73,7 @@ impl<'a> Case<'a> {
         }
         let (_, place) = lines.into_values().max_by_key(|(count, place)| (*count, std::cmp::Reverse(place.line)))?;
         let share = count(&looks) as f64 / all.max(1) as f64;
-        Some(LoopSeen { over: self.trace().strings.get(over), place: self.place_of_python(place), looks, share })
+        Some(LoopSeen { over: self.trace().strings.get(over), is_apart: place.is_apart, place: self.place_of_python(place), looks, share })
     }
 
     /// Looks outside of backward passes; where the judged time has too few, those of the whole run without its imports.
@@ -83,13 +95,13 @@ impl<'a> Case<'a> {
         found
     }
 
-    /// The places of a stack in such loops, each with its depth from the innermost; the outermost loop is the program's own steps.
-    fn turns_apart(&self, stack: &PythonStack) -> Vec<(usize, &'a PythonPlace)> {
+    /// The places of a stack in loops, each with its depth from the innermost; the outermost loop is the program's own steps.
+    fn loops_of(&self, stack: &PythonStack, is_wanted: impl Fn(&PythonPlace) -> bool) -> Vec<(usize, &'a PythonPlace)> {
         let (python, strings) = (&self.trace().python, &self.trace().strings);
         let places: Vec<&PythonPlace> = stack.places.iter().filter_map(|row| python.places.get(*row as usize)).collect();
         let is_whole = |over: &str| WHOLE.iter().any(|word| over.contains(word));
         let is_inner = |at: usize| places[at].loops > 1 || places[at + 1..].iter().any(|place| place.loops > 0);
-        let found = places.iter().enumerate().filter(|(at, place)| place.is_apart && is_inner(*at));
+        let found = places.iter().enumerate().filter(|(at, place)| is_wanted(place) && is_inner(*at));
         found.filter(|(_, place)| !is_whole(strings.get(place.over))).map(|(at, place)| (at, *place)).collect()
     }
 }

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "All pairs computed although a cutoff keeps only near ones",
     document: include_str!("distant_pairs.md"),
     asks: &[Question::Device, Question::Hlo],
-    explains: &[],
+    explains: &["library-part"],
     needs: &[Need::of::<Lines>()],
     find: Find::Causes(find),
 };

@@ -8,7 +8,7 @@ use crate::pauses::{is_by_host, is_own_code, short_part};
 use super::library_part::most_of_host;
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
-use crate::words::{function_name, list, percent};
+use crate::words::{function_name, list, percent, short};
 use crate::recurring::LaunchingOnProcessors;
 use crate::waits::DeviceWaits;
 use ridge_analysis::{Cause, Life, Need, PythonLooks};
@@ -29,6 +29,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Below this part of the time, launching is not what holds a program back.
 const LEAST: f64 = 0.10;
+/// The part of looks that a loop has which most is launched from.
+const MOST_OF: f64 = 0.5;
 /// The same on a processor, where it shares cores with the work, and recording makes small work longer.
 const LEAST_ON_PROCESSORS: f64 = 0.30;
 
@@ -73,7 +75,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         None => {
             let part = library.and_then(|part| part.does.strip_prefix("is host time "));
             let part = part.map(|part| format!(", mostly {part}")).unwrap_or_default();
-            format!("the device waits {} of the time for the host to launch its next work{part}", percent(share))
+            let around = if part.is_empty() { in_loop(case) } else { String::new() };
+            format!("the device waits {} of the time for the host to launch its next work{part}{around}", percent(share))
         }
     };
     let (why, help) = match (crowded, library) {
@@ -100,6 +103,20 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         finding = finding.fact(format!("most of it in {}", list(&names, NAMED)));
     }
     Ok(vec![case.unless_brief(case.unless_steered(finding.seen(seen.as_ref())))])
+}
+
+/// The loop of the program's Python that launches most, and what would take its place in JAX.
+fn in_loop(case: &Case<'_>) -> String {
+    let found = if case.framework() == Framework::Jax { case.inner_loop() } else { None };
+    let Some(found) = found.filter(|found| found.share >= MOST_OF) else { return String::new() };
+    let instead = match found.is_apart {
+        true => "iterations don't depend on each other: one call under `jax.vmap` would suffice",
+        false => "`jax.lax.scan` would run it in one call",
+    };
+    match found.is_apart {
+        true => format!(", mostly in a Python loop over `{}`, whose {instead}", short(found.over)),
+        false => format!(", mostly in a Python loop over `{}`; {instead}", short(found.over)),
+    }
 }
 
 /// A function with so many arguments that passing them is what its launch takes.

@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "Batched loop runs until its slowest member ends",
     document: include_str!("lanes_wait.md"),
     asks: &[Question::Device, Question::Hlo],
-    explains: &[],
+    explains: &["no-warm-start"],
     needs: &[Need::of::<Lines>()],
     find: Find::Causes(find),
 };

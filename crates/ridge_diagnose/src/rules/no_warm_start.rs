@@ -57,6 +57,9 @@ fn solver(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
     if is_from(module, id, &STEPPING) || !has_unknown(module, flow, id) || all.any(|id| is_random(module, id)) {
         return None;
     }
+    if flow.loop_around(id).is_some_and(|outer| is_over_problems(module, flow, outer)) {
+        return None;
+    }
     let mut ran = program.ran_in(&inside);
     let own = module.computation(body).instruction_ids().map(|id| program.events(id)).max().unwrap_or(0);
     let trips = own as f64 / program.events(id) as f64;
@@ -94,6 +97,18 @@ fn has_unknown(module: &HloModule, flow: &Flow<'_>, around: InstructionId) -> bo
         is_constant_array(module, flow, flow.content(*first)) && is_replaced(module, flow, flow.source(*next))
     };
     start.opcode == "tuple" && root.opcode == "tuple" && start.operands.iter().zip(&root.operands).any(is_guess)
+}
+
+/// Whether a loop takes one problem after the other (`lax.map`): nothing but what it collects goes from one iteration to the next.
+fn is_over_problems(module: &HloModule, flow: &Flow<'_>, around: InstructionId) -> bool {
+    let around = module.instruction(around);
+    let Some(root) = around.called.first().and_then(|body| module.computation(*body).root) else { return false };
+    let is_carried = |next: &InstructionId| {
+        let is_float = module.instruction(*next).shape.leaves().first().is_some_and(|shape| shape.element_type.is_float());
+        is_float && is_replaced(module, flow, flow.source(*next))
+    };
+    let root = module.instruction(root);
+    around.known_trip_count().is_some_and(|count| count > 1) && root.opcode == "tuple" && !root.operands.iter().any(is_carried)
 }
 
 fn is_constant_array(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> bool {

@@ -75,6 +75,15 @@ impl Reason {
         }
     }
 
+    /// What is said of `name`: JAX compiles `lax.cond` and its like by themselves outside of `jax.jit`, with new functions each time.
+    fn words_of(&self, name: &str) -> String {
+        let is_by_function = matches!(self, Reason::Values | Reason::Anew);
+        if is_by_function && matches!(name, "cond" | "while" | "scan" | "switch" | "fori_loop") {
+            return format!("because `lax.{name}` runs outside of `jax.jit`, with new functions each time; `jax.jit` around its caller, made once, would avoid it");
+        }
+        self.words().to_owned()
+    }
+
     fn explained(&self, finding: Finding) -> Finding {
         match self {
             Reason::Shapes(_) => finding
@@ -151,12 +160,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let launching = case.idle_in(again.iter().flat_map(|(_, calls)| calls));
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let message = match is_told {
-        true => format!("`{function}` was compiled {} times, {}", most.count, most.reason.words()),
+        true => format!("`{function}` was compiled {} times, {}", most.count, most.reason.words_of(function)),
         false => format!(
             "the device waits {} of the time for compilation: `{function}` was compiled {} times, {}",
             percent(case.share(ns)),
             most.count,
-            most.reason.words(),
+            most.reason.words_of(function),
         ),
     };
     // Where the recorder did not say who had it compiled, looks at the program's Python may.

@@ -71,7 +71,7 @@ fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId
     let all = all_instructions(module, &inside);
     let is_of = |files: &[&str]| all.iter().any(|id| is_from(module, *id, files));
     let is_adaptive = is_of(&CHOOSING);
-    if is_of(&NOISE) || (is_adaptive && all.iter().any(|id| solves(module, *id))) {
+    if is_of(&NOISE) || all.iter().any(|id| solves(module, *id)) {
         return None;
     }
     let method = all.iter().find_map(|id| method(module, *id));

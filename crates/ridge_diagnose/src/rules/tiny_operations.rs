@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "Loop of operations on a few numbers each",
     document: include_str!("tiny_operations.md"),
     asks: &[Question::Device, Question::Hlo],
-    explains: &[],
+    explains: &["no-warm-start"],
     needs: &[Need::of::<Lines>()],
     find: Find::Causes(find),
 };
