@@ -49,7 +49,7 @@ def loop_around(file: str, line: int) -> tuple[Loop, int]:
 
 
 #: What steps that follow each other call: each changes what the next one starts from.
-_STEPS = frozenset({"step", "backward", "zero_grad", "update", "apply_updates", "pop", "popleft", "next", "send"})
+_STEPS = frozenset({"step", "backward", "zero_grad", "pop", "popleft", "next", "send"})
 
 
 def has_turns_apart(loop: ast.For) -> bool:
@@ -58,7 +58,7 @@ def has_turns_apart(loop: ast.For) -> bool:
     # What the loop itself names is new in each turn.
     new = _names(loop.target)
     for statement in loop.body:
-        for node in _in_order(statement):
+        for node in _in_order(statement, new):
             if isinstance(node, ast.Break | ast.Return | ast.While | ast.Yield | ast.Await):
                 return False
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STEPS:
@@ -83,34 +83,38 @@ def _stored(node: ast.AST) -> str | None:
     return ".".join(dotted(node) or ()) or None if isinstance(node, ast.Name | ast.Attribute) else None
 
 
-def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes in the order in which Python evaluates them, without the targets of additions and of elements."""
+def _in_order(node: ast.AST, own: set[str]) -> Iterator[ast.AST]:
+    """All nodes in the order in which Python evaluates them, without the targets of additions and of elements, and without
+    what has an element of its own for each turn: `models[i]`, where `own` names what the loop does."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id in own and _stored(node.value):
+        yield node
+        return
     if (sum_of := _sum_of(node)) is not None:
-        yield from _in_order(sum_of[1])
+        yield from _in_order(sum_of[1], own)
         return
     if isinstance(node, ast.Assign | ast.AnnAssign):
         if node.value is not None:
-            yield from _in_order(node.value)
+            yield from _in_order(node.value, own)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            yield from _of_target(target)
+            yield from _of_target(target, own)
         return
     if isinstance(node, ast.AugAssign):
-        yield from _in_order(node.value)
-        yield from _of_target(node.target, is_added=True)
+        yield from _in_order(node.value, own)
+        yield from _of_target(node.target, own, is_added=True)
         return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _collector(node.value) is not None:
         for argument in node.value.args:
-            yield from _in_order(argument)
+            yield from _in_order(argument, own)
         return
     yield node
     if isinstance(node, ast.For):
-        yield from _in_order(node.iter)
+        yield from _in_order(node.iter, own)
         yield from ast.walk(node.target)
         for statement in [*node.body, *node.orelse]:
-            yield from _in_order(statement)
+            yield from _in_order(statement, own)
         return
     for child in ast.iter_child_nodes(node):
-        yield from _in_order(child)
+        yield from _in_order(child, own)
 
 
 def _sum_of(node: ast.AST) -> tuple[str, ast.AST] | None:
@@ -123,12 +127,12 @@ def _sum_of(node: ast.AST) -> tuple[str, ast.AST] | None:
     return None
 
 
-def _of_target(target: ast.AST, *, is_added: bool = False) -> Iterator[ast.AST]:
+def _of_target(target: ast.AST, own: set[str], *, is_added: bool = False) -> Iterator[ast.AST]:
     if isinstance(target, ast.Subscript):
-        yield from _in_order(target.slice)
+        yield from _in_order(target.slice, own)
     elif isinstance(target, ast.Tuple | ast.List):
         for one in target.elts:
-            yield from _of_target(one)
+            yield from _of_target(one, own)
     elif not is_added:
         yield target
 

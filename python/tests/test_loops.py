@@ -41,6 +41,7 @@ APART = [
     "for i in range(n):\n  for j in range(n):\n    d[i, j] = (x[i] - x[j]).norm()",
     "for g in groups:\n  m = idx == g\n  if m.any():\n    out[g] = x[m].mean(0)",
     "for k in range(n):\n  p[k] = w[k] * pdf(x, mu[k])",
+    "for i in range(n):\n  self.models[i], loss = self.update(self.models[i], x[i])",
     "for i, (x, y) in enumerate(pairs):\n  x = f(x)\n  self.out[i] = x - y",
 ]
 

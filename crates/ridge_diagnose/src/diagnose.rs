@@ -335,7 +335,7 @@ fn join(case: &Case<'_>, findings: &mut [Finding]) {
             let (cause_of, rule) = (&findings[cause], crate::rules::rule(findings[cause].rule));
             cause != symptom
                 && rule.is_some_and(|rule| rule.explains.contains(&findings[symptom].rule))
-                && cause_of.level > Level::Info
+                && cause_of.level >= findings[symptom].level
                 && case.common_part(&findings[symptom].claim, &cause_of.claim) >= SYMPTOM
         };
         let cause = (0..findings.len()).filter(|cause| is_explained(*cause));

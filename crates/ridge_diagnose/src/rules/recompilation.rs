@@ -79,6 +79,7 @@ impl Reason {
     fn words_of(&self, name: &str) -> String {
         let is_by_function = matches!(self, Reason::Values | Reason::Anew);
         if is_by_function && matches!(name, "cond" | "while" | "scan" | "switch" | "fori_loop") {
+            let name = if name == "while" { "while_loop" } else { name };
             return format!("because `lax.{name}` runs outside of `jax.jit`, with new functions each time; `jax.jit` around its caller, made once, would avoid it");
         }
         self.words().to_owned()

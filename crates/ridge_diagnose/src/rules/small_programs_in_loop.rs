@@ -7,7 +7,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::waits::DeviceWaits;
-use crate::words::{count, percent};
+use crate::words::{count, percent, short};
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Activity, Cause, IdleGaps, Life, Need, PythonLooks, Spans};
 use ridge_hlo::{HloModule, Shape};
@@ -83,8 +83,14 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     let claimed = waits;
     let rows = calls.iter().map(|call| call.row).step_by(calls.len() / MOST_LOOKED_AT + 1);
     let seen = case.seen_during(rows);
+    // Where each call has a state of its own, all of them are one.
+    let apart = case.loop_apart().filter(|apart| apart.share >= MOST_OF);
+    let instead = match &apart {
+        Some(apart) => format!("iterations over `{}` don't depend on each other: one call under `jax.vmap` would suffice", short(apart.over)),
+        None => "`jax.lax.scan` would run it on the device".to_owned(),
+    };
     let finding = Finding::new(format!(
-        "the device waits {} of the time between {} of the small compiled function `{function}` in a Python loop; `jax.lax.scan` would run it on the device",
+        "the device waits {} of the time between {} of the small compiled function `{function}` in a Python loop; {instead}",
         percent(share),
         count(calls.len() as u64, "call", "calls"),
     ))
@@ -95,7 +101,7 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     .number("device work per call", Quantity::nanos(each_ns, Basis::Measured))
     .number("idle between and in the calls", case.per_unit(ns))
     .why("Python dispatches every call, which takes about as long as such a small step, and XLA can't fuse across calls")
-    .help("move the loop into the compiled function: use `jax.lax.scan` over the keys or inputs of the steps and return the values you keep, or `jax.lax.fori_loop`; if the host has to check results occasionally, scan over blocks of steps")
+    .help(if apart.is_some() { APART } else { "move the loop into the compiled function: use `jax.lax.scan` over the keys or inputs of the steps and return the values you keep, or `jax.lax.fori_loop`; if the host has to check results occasionally, scan over blocks of steps" })
     .claims(claimed.iter().copied());
     // A step long enough to be dispatched during the one before it waits for what blocks the host, which has a rule of its own.
     let blocked = case.waited_part();
@@ -105,6 +111,9 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     let finding = if share < WORTH_A_WARNING || is_blocked || is_elsewhere { finding.information() } else { finding };
     Some((share, case.unless_brief(finding)))
 }
+
+/// What helps where no call needs the result of another.
+const APART: &str = "stack the arguments of all calls (`jax.tree.map(lambda *x: jnp.stack(x), *members)`; `eqx.filter_vmap` for Equinox modules), and call the function once under `jax.vmap`";
 
 /// Whether looks in the waiting found the host mostly in other code of the program than the call: an environment or a memory of samples
 /// in Python can't move into the compiled function with it.
