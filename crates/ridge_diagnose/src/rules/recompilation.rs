@@ -37,6 +37,11 @@ const LEAST_TOLD: usize = 5;
 /// The part of the recorded life from which on fewer count, too.
 const MOST_OF_LIFE: f64 = 0.20;
 
+/// The same of compiling again alone, long after the first time.
+const MOST_OF_LIFE_AGAIN: f64 = 0.12;
+/// The part of the life without all compiling that lies between the first and the last of them at least.
+const LEAST_BETWEEN: f64 = 0.08;
+
 /// Shapes that the layers of a program have at most.
 const MOST_LAYERS: usize = 64;
 
@@ -128,7 +133,9 @@ struct Programs<'a> {
 impl Programs<'_> {
     /// Time in the compiler for all but the first, nanoseconds: as the calls show, else as the recorder says.
     fn again_ns(&self) -> i64 {
-        let traced = self.calls.iter().skip(1).fold(0_i64, |sum, call| sum.saturating_add(call.compile_ns));
+        // The first call of all has to compile; it may have been before the recording began.
+        let first = usize::from(self.calls.len() >= self.count);
+        let traced = self.calls.iter().skip(first).fold(0_i64, |sum, call| sum.saturating_add(call.compile_ns));
         if traced > 0 { traced } else { self.compile_ns.unwrap_or(0) }
     }
 }
@@ -144,7 +151,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Compiling).collect();
     let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
     // Without marked steps compilation is left out of what is judged, and can only be told.
-    let is_told = case.analyzed().per == Per::Capture && case.analyzed().compilation_ns > 0;
+    let is_left_out = case.analyzed().per == Per::Capture && case.analyzed().compilation_ns > 0;
+    let is_told = is_left_out || case.share(ns) < LEAST && compiling_calls(case).values().any(|compiling| compiling.takes_life);
     if !is_told && case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
@@ -304,6 +312,8 @@ struct Compiling<'a> {
     /// How many compiled in all, outside of the judged time, too.
     all: usize,
     windows: Vec<u32>,
+    /// Whether that took much of the recorded life.
+    takes_life: bool,
 }
 
 /// The calls that compiled in the judged time, by function, of the process with most of them.
@@ -319,10 +329,30 @@ fn compiling_calls<'a>(case: &Case<'a>) -> BTreeMap<&'a str, Compiling<'a>> {
         let (windows, all) = (windows.get(of)?.clone(), calls.len());
         let (from, until) = case.judged_of(&windows)?;
         calls.sort_by_key(|call| call.span);
+        if takes_life(case, function, &calls) {
+            return Some((function, Compiling { calls, all, windows, takes_life: true }));
+        }
         calls.retain(|call| call.span.1 >= from && call.span.0 <= until);
-        Some((function, Compiling { calls, all, windows }))
+        Some((function, Compiling { calls, all, windows, takes_life: false }))
     };
     found.into_iter().filter_map(of_function).collect()
+}
+
+/// Whether compiling a function of the program's own again took much of the recorded life, long after the first call: what is judged may
+/// begin only behind the last of them.
+fn takes_life(case: &Case<'_>, function: &str, calls: &[Call<'_>]) -> bool {
+    let (Some(first), Some(last)) = (calls.first(), calls.last()) else { return false };
+    if is_primitive(function) || is_of_jax(function) || calls.len() < 2 {
+        return false;
+    }
+    let again: i64 = calls.iter().skip(1).fold(0, |sum, call| sum.saturating_add(call.compile_ns));
+    let life_ns = case.analysis.get::<Life>().whole_ns;
+    // What all compile before they begin lies close together.
+    let inner: i64 = calls[1..calls.len() - 1].iter().fold(0, |sum, call| sum.saturating_add(call.compile_ns));
+    let between = last.span.0.saturating_sub(first.span.1).saturating_sub(inner);
+    let compiling_s: f64 = case.known.compilations.iter().map(|compiled| compiled.compile_s).sum();
+    let other = (life_ns as f64 - compiling_s * 1e9).max(0.0);
+    again as f64 >= MOST_OF_LIFE_AGAIN * life_ns as f64 && between as f64 >= LEAST_BETWEEN * other
 }
 
 /// Whether a function of the program's own is what the program compiles most, always from one line and mostly while nothing was captured.
@@ -367,7 +397,7 @@ fn programs<'a>(case: &Case<'a>, least: usize, waited_ns: i64) -> Vec<Programs<'
         let known = compiling.remove(function_name(name)).unwrap_or_default();
         // The first step, in which most is compiled, is not judged.
         let fewest = if case.analyzed().per == Per::Step { least - 1 } else { least };
-        let is_unseen = recorded.is_some_and(|recorded| is_mostly_unseen(case, recorded, &known, least));
+        let is_unseen = known.takes_life || recorded.is_some_and(|recorded| is_mostly_unseen(case, recorded, &known, least));
         if tells_calls && known.calls.len() < fewest && !is_unseen {
             continue;
         }
