@@ -14,6 +14,8 @@ pub(crate) enum Sign {
     Operator(&'static str),
     /// A call of an operator of PyTorch on a CPU, without its namespace, with all that it calls.
     Call(&'static str),
+    /// What autograd calls for an operator's gradient, by its node, with all that it calls: `SelectBackward0`.
+    Gradient(&'static str),
     /// The host was in a function of a package whose file and name begin so, called by the program or innermost.
     Host(&'static str),
 }

@@ -14,7 +14,8 @@ const ENOUGH: u64 = 40;
 /// A loop inside of another is the one to change where it has at least this part of its looks.
 const MOST_OF: f64 = 0.7;
 /// What loops over whole batches, files or parameters go over: one call of all would be another program.
-const WHOLE: [&str; 12] = ["loader", "batch", "epoch", "split(", "chunk", "param", "shard", "fold", "seed", "trial", "path", "file"];
+const WHOLE: [&str; 12] =
+    ["loader", "batch", "epoch", "split(", "chunk", "param", "shard", "fold", "seed", "trial", "path", "file"];
 
 /// A loop, as looks found it.
 #[derive(Debug)]
@@ -73,7 +74,13 @@ impl<'a> Case<'a> {
         }
         let (_, place) = lines.into_values().max_by_key(|(count, place)| (*count, std::cmp::Reverse(place.line)))?;
         let share = count(&looks) as f64 / all.max(1) as f64;
-        Some(LoopSeen { over: self.trace().strings.get(over), is_apart: place.is_apart, place: self.place_of_python(place), looks, share })
+        Some(LoopSeen {
+            over: self.trace().strings.get(over),
+            is_apart: place.is_apart,
+            place: self.place_of_python(place),
+            looks,
+            share,
+        })
     }
 
     /// Looks outside of backward passes; where the judged time has too few, those of the whole run without its imports.
@@ -98,7 +105,8 @@ impl<'a> Case<'a> {
     /// The places of a stack in loops, each with its depth from the innermost; the outermost loop is the program's own steps.
     fn loops_of(&self, stack: &PythonStack, is_wanted: impl Fn(&PythonPlace) -> bool) -> Vec<(usize, &'a PythonPlace)> {
         let (python, strings) = (&self.trace().python, &self.trace().strings);
-        let places: Vec<&PythonPlace> = stack.places.iter().filter_map(|row| python.places.get(*row as usize)).collect();
+        let places: Vec<&PythonPlace> =
+            stack.places.iter().filter_map(|row| python.places.get(*row as usize)).collect();
         let is_whole = |over: &str| WHOLE.iter().any(|word| over.contains(word));
         let is_inner = |at: usize| places[at].loops > 1 || places[at + 1..].iter().any(|place| place.loops > 0);
         let found = places.iter().enumerate().filter(|(at, place)| is_wanted(place) && is_inner(*at));

@@ -2,9 +2,18 @@
 
 use crate::library::Part;
 use crate::library::Pass::Any;
-use crate::library::Sign::{Call, Operator};
+use crate::library::Sign::{Call, Gradient, Operator};
 
 pub(super) static PARTS: &[Part] = &[
+    Part {
+        signs: &[Gradient("SelectBackward0"), Gradient("SliceBackward0")],
+        pass: Any,
+        does: "goes to gradients of slices that are taken one by one (`x[:, t]`): each fills an array of the full size with zeros",
+        why: "the gradient of one slice is an array of the whole size, so the work of a loop over slices grows with the square of their number",
+        help: "take all slices at once with `x.unbind(1)` (or `split`, `chunk`), whose gradient is one `stack`; or put the work on all slices into one call",
+        source: "https://docs.pytorch.org/docs/stable/generated/torch.unbind.html",
+        is_sure: false,
+    },
     Part {
         signs: &[
             Call("isnan"),

@@ -57,10 +57,16 @@ fn multiplied(
     let is_side = [product.k, product.m.max(product.n)].contains(&pushed.extent);
     // Gauss–Newton takes the matrix times itself as well.
     let is_whole = |other: &Product| {
-        let is_of_it = |side| Pushed::to(site, identities, &[site.flow.content(side)]).is_some_and(|side| side.extent == pushed.extent);
+        let is_of_it = |side| {
+            Pushed::to(site, identities, &[site.flow.content(side)]).is_some_and(|side| side.extent == pushed.extent)
+        };
         other.m.min(other.n) > 1.0 && other.k == pushed.extent && is_of_it(other.lhs) && is_of_it(other.rhs)
     };
-    if !is_side || !readers.iter().all(is_narrow) || site.products().iter().any(is_whole) || pushed.extent < LARGER * ONE * products {
+    if !is_side
+        || !readers.iter().all(is_narrow)
+        || site.products().iter().any(is_whole)
+        || pushed.extent < LARGER * ONE * products
+    {
         return None;
     }
     let mut rewrite = pushed.rewrite(site, ONE * products / pushed.extent)?;

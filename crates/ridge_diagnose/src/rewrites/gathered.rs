@@ -15,7 +15,8 @@ pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
 
 fn rewrite(site: &Site<'_, '_>, product: &Product) -> Option<Rewrite> {
     let sides = [(product.lhs, product.m), (product.rhs, product.n)];
-    let (rows, gathered) = sides.into_iter().find_map(|(side, gathered)| Some((rows_behind(site, side, gathered)?, gathered)))?;
+    let (rows, gathered) =
+        sides.into_iter().find_map(|(side, gathered)| Some((rows_behind(site, side, gathered)?, gathered)))?;
     if product.batch > 1.0 || gathered < FEWEST || gathered < OFTEN * rows {
         return None;
     }
@@ -40,7 +41,9 @@ fn rewrite(site: &Site<'_, '_>, product: &Product) -> Option<Rewrite> {
 /// How many rows the array has from which all rows of a side were gathered, whole.
 fn rows_behind(site: &Site<'_, '_>, side: InstructionId, gathered: f64) -> Option<f64> {
     let gather = site.instruction(site.flow.content(side));
-    let extents = |id: InstructionId| -> Vec<i64> { site.instruction(id).shape.dimensions.iter().copied().filter(|extent| *extent != 1).collect() };
+    let extents = |id: InstructionId| -> Vec<i64> {
+        site.instruction(id).shape.dimensions.iter().copied().filter(|extent| *extent != 1).collect()
+    };
     let from = gather.operands.first().filter(|_| gather.opcode == "gather").map(|from| extents(*from))?;
     match (&from[..], &extents(site.flow.content(side))[..]) {
         ([rows, one], [all, other]) if one == other && (*all as f64 - gathered).abs() < 0.5 => Some(*rows as f64),

@@ -40,6 +40,9 @@ struct Sizes {
     calls: Vec<(usize, i64)>,
 }
 
+/// Distances to a set that grows less than so many times in what was recorded are no loop over its elements.
+const MOST_PAIRS_GROWTH: f64 = 1.5;
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch {
         return Ok(Vec::new());
@@ -91,11 +94,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     } else {
         ("a whole sequence for each new element", "the kept state, or cached keys and values,")
     };
+    // A set that hardly grows has to be compared as a whole now and then.
+    let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.clone().max().unwrap_or(0));
+    if of_pairs && (most as f64) < MOST_PAIRS_GROWTH * least as f64 {
+        return Ok(Vec::new());
+    }
     let finding = Finding::new(format!(
         "{} of the time recomputes {again}: inputs grow from {} to {}; {instead} would suffice",
         percent(share),
-        sizes.clone().min().unwrap_or(0),
-        sizes.max().unwrap_or(0),
+        least,
+        most,
     ))
     .at(case.line_of_row(longest))
     .about(EventRow::known(longest).map(Subject::Event))

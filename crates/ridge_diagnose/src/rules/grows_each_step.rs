@@ -146,7 +146,8 @@ fn joins(case: &Case<'_>) -> Option<Finding> {
     let (held, by, calls) = held.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let seen = case.seen_about(calls.iter().map(|(at, _)| all[*at].row).collect::<Vec<_>>());
     // What grows takes more of the time after a window than in it.
-    let share = seen.as_ref().and_then(|seen| case.part_at(&seen.place)).unwrap_or(0.0).max(held);
+    let during = case.seen_during(calls.iter().map(|(at, _)| all[*at].row));
+    let share = during.and_then(|seen| case.part_at(&seen.place)).unwrap_or(0.0).max(held);
     if share < LEAST {
         return None;
     }

@@ -109,13 +109,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn in_loop(case: &Case<'_>) -> String {
     let found = if case.framework() == Framework::Jax { case.inner_loop() } else { None };
     let Some(found) = found.filter(|found| found.share >= MOST_OF) else { return String::new() };
-    let instead = match found.is_apart {
-        true => "iterations don't depend on each other: one call under `jax.vmap` would suffice",
-        false => "`jax.lax.scan` would run it in one call",
-    };
+    let over = short(found.over);
     match found.is_apart {
-        true => format!(", mostly in a Python loop over `{}`, whose {instead}", short(found.over)),
-        false => format!(", mostly in a Python loop over `{}`; {instead}", short(found.over)),
+        true => format!(", mostly in a Python loop over `{over}` with iterations that don't depend on each other; one call under `jax.vmap` would suffice"),
+        false => format!(", mostly in a Python loop over `{over}`; `jax.lax.scan` would run it in one call"),
     }
 }
 

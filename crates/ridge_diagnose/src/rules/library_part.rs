@@ -31,6 +31,8 @@ const LEAST: f64 = 0.30;
 /// The same of calls, whose checks and conversions are many small operators.
 const LEAST_OF_CALLS: f64 = 0.20;
 
+/// The same of gradients, which grow with the square of what was taken apart.
+const LEAST_OF_GRADIENTS: f64 = 0.12;
 /// The same of the host's: what it calls there, as backward passes, isn't counted.
 const LEAST_OF_HOST: f64 = 0.12;
 /// With a busier device, the host's time hardly matters.
@@ -59,18 +61,20 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// Parts that are calls of operators, with what those call.
 fn of_calls<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
     let is_of_processor = case.framework() == Framework::Torch && case.is_on_processors();
-    let parts = PARTS.iter().filter(move |part| is_of_processor && part.signs.iter().any(|sign| matches!(sign, Sign::Call(_))));
+    let parts = PARTS.iter().filter(move |part| is_of_processor && part.signs.iter().any(|sign| matches!(sign, Sign::Call(_) | Sign::Gradient(_))));
     parts.filter_map(move |part| {
         let (trace, all) = (case.trace(), &case.operator_calls().calls);
         let is_sign = |name: &str| part.signs.iter().any(|sign| matches!(sign, Sign::Call(operator) if *operator == name));
+        let is_gradient = |name: &str| part.signs.iter().any(|sign| matches!(sign, Sign::Gradient(node) if name.ends_with(node)));
         let is_it = |at: &usize| {
             let name = trace.strings.get(all[*at].name);
-            !all[*at].is_backward && is_sign(name.strip_prefix("aten::").unwrap_or(name))
+            if all[*at].is_backward { is_gradient(name) } else { is_sign(name.strip_prefix("aten::").unwrap_or(name)) }
         };
         let positions: Vec<usize> = (0..all.len()).filter(is_it).collect();
         let claim = case.claim_of_calls(positions.iter().copied(), 1.0);
         let share = case.share_of(claim.iter().copied());
-        if share < LEAST_OF_CALLS {
+        let is_of_gradients = part.signs.iter().any(|sign| matches!(sign, Sign::Gradient(_)));
+        if share < if is_of_gradients { LEAST_OF_GRADIENTS } else { LEAST_OF_CALLS } {
             return None;
         }
         let rows: Vec<u32> = positions.iter().map(|at| all[*at].row).collect();
@@ -238,7 +242,7 @@ fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
                 let is_sign = |sign: &Sign| match sign {
                     Sign::Frame(path, function) => !is_around && file.starts_with(path) && called.starts_with(function),
                     Sign::Around(path, function) => is_around && file.starts_with(path) && called.starts_with(function),
-                    Sign::Function(_) | Sign::Host(_) | Sign::Operator(_) | Sign::Call(_) => false,
+                    Sign::Function(_) | Sign::Host(_) | Sign::Operator(_) | Sign::Call(_) | Sign::Gradient(_) => false,
                 };
                 PARTS.get(*part).is_some_and(|part| counts(part) && part.signs.iter().any(is_sign))
             })

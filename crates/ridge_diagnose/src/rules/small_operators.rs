@@ -230,7 +230,7 @@ fn usual_length(all: &[OperatorCall]) -> i64 {
 
 /// What is said of a loop whose turns don't need each other.
 fn in_turns(apart: &LoopSeen<'_>) -> String {
-    format!("a Python loop over `{}`, whose iterations don't depend on each other; one batched (vectorized) call for all would suffice", short(apart.over))
+    format!("a Python loop over `{}` with iterations that don't depend on each other; one batched (vectorized) call for all would suffice", short(apart.over))
 }
 
 fn is_layer(name: &str) -> bool {

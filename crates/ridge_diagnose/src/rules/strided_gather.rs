@@ -3,7 +3,7 @@
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::operator_calls::{NEEDS, extents};
+use crate::operator_calls::{OperatorCall, NEEDS, extents};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_table::Subject;
@@ -26,6 +26,10 @@ const LEAST: f64 = 0.20;
 /// Numbers that a row has and that lie apart, from which on they have a cache line each.
 const LONG_ROW: i64 = 8;
 const FAR_APART: i64 = 16;
+/// The least part of the time of operators on arrays in different layouts.
+const LEAST_MIXED: f64 = 0.20;
+/// Smaller arrays are in the caches either way.
+const LARGE_MIXED: i64 = 1 << 17;
 /// Numbers of a table that no cache holds.
 const LARGE: i64 = 1 << 20;
 /// Numbers of four bytes in a cache line of 64.
@@ -54,6 +58,70 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch || case.trace().operator_shapes.is_empty() {
         return Ok(Vec::new());
     }
+    Ok(gathers_across(case).into_iter().chain(mixed_layouts(case)).collect())
+}
+
+/// Elementwise operators whose arrays lie in memory in different orders: one of them is read across its rows.
+fn mixed_layouts(case: &Case<'_>) -> Option<Finding> {
+    if !case.is_on_processors() {
+        return None;
+    }
+    let all = &case.operator_calls().calls;
+    let mut known: FxHashMap<u32, bool> = FxHashMap::default();
+    let mut is_mixed = |call: &OperatorCall| {
+        is_elementwise(case.trace().strings.get(call.name))
+            && call.detail != NONE
+            && *known.entry(call.detail).or_insert_with(|| lies_mixed(case, call.detail))
+    };
+    let found: Vec<usize> = (0..all.len()).filter(|at| is_mixed(&all[*at])).collect();
+    let claim = case.claim_of_calls(found.iter().copied(), 1.0);
+    let share = case.share_of(claim.iter().copied());
+    let first = found.first().map(|at| all[*at].row).filter(|_| share >= LEAST_MIXED)?;
+    let sizes: Vec<String> = case.extents_at(all[found[0]].detail).first()?.iter().map(i64::to_string).collect();
+    let seen = case.seen_during(found.iter().map(|at| all[*at].row));
+    Some(
+        Finding::new(format!(
+            "{} of the time goes to elementwise operators on arrays in different memory layouts, of {}, one row-major and one transposed; one contiguous layout would suffice",
+            percent(share),
+            sizes.join(" × "),
+        ))
+        .at(case.line_of_row(first))
+        .about(EventRow::known(first).map(Subject::Event))
+        .seen(seen.as_ref())
+        .number("operators on such arrays", case.count_per_unit(found.len() as u64))
+        .why("one of the arrays is read across its rows, a cache line (64 bytes) for each number")
+        .help("store both arrays in the same order: call `.contiguous()` on the transposed one (`.T`, `permute`, `transpose`) once, before the loop")
+        .claims(claim)
+        .unknown_amount()
+        .information(),
+    )
+}
+
+fn is_elementwise(name: &str) -> bool {
+    let name = name.strip_prefix("aten::").unwrap_or(name);
+    matches!(name.trim_end_matches('_'), "add" | "sub" | "mul" | "div" | "maximum" | "minimum" | "where" | "lerp" | "addcmul")
+}
+
+/// Whether two large arrays of the same extents are next to each other along different axes.
+fn lies_mixed(case: &Case<'_>, detail: u32) -> bool {
+    let trace = case.trace();
+    let Some(shape) = trace.operator_shapes.get(detail as usize) else { return false };
+    let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(trace.strings.get(text)));
+    let nearest = |dims: &[i64], strides: &[i64]| {
+        let axes = dims.iter().zip(strides).enumerate().filter(|(_, (extent, stride))| **extent > 1 && **stride > 0);
+        axes.min_by_key(|(_, (_, stride))| **stride).map(|(axis, _)| axis)
+    };
+    let is_large = |dims: &[i64]| dims.len() > 1 && dims.iter().product::<i64>() >= LARGE_MIXED;
+    let arrays: Vec<(&Vec<i64>, usize)> = dims
+        .iter()
+        .zip(&strides)
+        .filter(|(dims, strides)| is_large(dims) && dims.len() == strides.len() && strides.iter().all(|stride| *stride > 0))
+        .filter_map(|(dims, strides)| Some((dims, nearest(dims, strides)?)))
+        .collect();
+    arrays.iter().any(|(dims, axis)| arrays.iter().any(|(other, another)| dims == other && axis != another))
+}
+
+fn gathers_across(case: &Case<'_>) -> Option<Finding> {
     let all = &case.operator_calls().calls;
     let mut known: FxHashMap<u32, Option<Gathered>> = FxHashMap::default();
     let mut found: Vec<usize> = Vec::new();
@@ -79,7 +147,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim = case.claim_of_calls(found.iter().copied(), 1.0);
     let share = case.share_of(claim.iter().copied());
     let (Some(table), Some(first)) = (widest.filter(|_| share >= LEAST), found.first().map(|at| all[*at].row)) else {
-        return Ok(Vec::new());
+        return None;
     };
     let seen = case.seen_during(found.iter().map(|at| all[*at].row));
     let left = 1.0 / (table.row as f64).min(IN_A_LINE);
@@ -102,7 +170,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     })
     .claims(claim)
     .priced(share * (1.0 - MOST_LEFT), share * (1.0 - left));
-    Ok(vec![finding])
+    Some(finding)
 }
 
 /// Whether an operator picks rows of its first argument.

@@ -80,10 +80,10 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
             let (over, is_apart) = over.strip_suffix(" apart").map_or((over, false), |over| (over, true));
             let (file, line) = place.split_once(':').expect("FILE:LINE");
             let (line, function) = line.split_once(':').unwrap_or((line, "main"));
-            let (file, call, function, over) = (id(file), id(call), id(function), id(over));
-            let line = line.parse().expect("a line");
+            let (file, call, function, loops) = (id(file), id(call), id(function), u32::from(!over.is_empty()));
+            let (over, line) = (id(over), line.parse().expect("a line"));
             rows.push(trace.python.places.len() as u32);
-            trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call, over, is_apart, loops: 0 });
+            trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call, over, is_apart, loops });
         }
         let (row, innermost) = (trace.python.stacks.len() as u32, id(innermost));
         trace.python.stacks.push(ridge_trace::PythonStack { places: rows, innermost, ..Default::default() });
@@ -107,7 +107,15 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
         let (file, line) = parts[4].split_once(':').expect("FILE:LINE");
         let mut id = |text: &str| trace.strings.intern(text);
         let (file, call, function) = (id(file), id(""), id("main"));
-        Some(ridge_trace::PythonPlace { file, line: line.parse().expect("a line"), function, call, over: call, is_apart: false, loops: 0 })
+        Some(ridge_trace::PythonPlace {
+            file,
+            line: line.parse().expect("a line"),
+            function,
+            call,
+            over: call,
+            is_apart: false,
+            loops: 0,
+        })
     };
     let mut watched = ridge_trace::Watched::default();
     match parts[0] {

@@ -24,6 +24,7 @@ pub(crate) static RULE: Rule = Rule {
 struct Words {
     part: HostPart,
     does: &'static str,
+    instead: &'static str,
     why: &'static str,
     help: &'static str,
 }
@@ -32,18 +33,21 @@ const WORDS: [Words; 3] = [
     Words {
         part: HostPart::Writing,
         does: "writes files",
+        instead: "checkpoints and logs every N steps, or in another thread,",
         why: "fetching, packing and writing the state takes longer than a step, and the host launches nothing in that time",
         help: "write checkpoints and logs only every N steps or minutes, and in another thread (`orbax.checkpoint.AsyncCheckpointer`, `torch.distributed.checkpoint.async_save`); collect numbers and write them once",
     },
     Words {
         part: HostPart::Drawing,
         does: "draws figures",
+        instead: "a figure every N steps, or after the loop,",
         why: "a figure takes tens to hundreds of milliseconds of Python time, and the host launches nothing in that time",
         help: "draw from stored values after the loop or every N steps, or draw in another process",
     },
     Words {
         part: HostPart::Copying,
         does: "copies Python objects (`copy.deepcopy`)",
+        instead: "a reference",
         why: "a deep copy visits every object and copies every array, and the host launches nothing in that time",
         help: "keep references: JAX arrays are immutable, so `best = params` is enough; in PyTorch, clone only the tensors you need, and only when they improve",
     },
@@ -59,7 +63,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let message = |share, seen: &Seen<'_>| {
             let is_said = seen.call.is_empty() || words.does.contains(seen.call);
             let call = if is_said { String::new() } else { format!(" (`{}`)", short(seen.call)) };
-            format!("the device waits {} of the time while the host {}{call}", percent(share), words.does)
+            format!("the device waits {} of the time while the host {}{call}; {} would suffice", percent(share), words.does, words.instead)
         };
         let is_text = case.is_often_in(words.part, &AS_TEXT);
         let (why, help) = if is_text { (TEXT_WHY, TEXT_HELP) } else { (words.why, words.help) };
