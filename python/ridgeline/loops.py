@@ -139,8 +139,9 @@ def _of_target(target: ast.AST, own: set[str], *, is_added: bool = False) -> Ite
 
 def _collector(call: ast.Call) -> str | None:
     """What a call adds something to: `losses` of `losses.append(loss)`."""
-    is_one = isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "extend", "add", "add_")
-    return _stored(call.func.value) if is_one and isinstance(call.func, ast.Attribute) else None
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "extend", "add", "add_"):
+        return _stored(call.func.value)
+    return None
 
 
 def _collected(loop: ast.For) -> set[str]:

@@ -25,9 +25,9 @@ from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Protocol
 
+from .loops import loop_around
 from .own_files import DEEPEST, INSTALLED, OwnFiles, path_of
 from .padding import PaddedArguments
-from .loops import loop_around
 from .program_text import SeenFrame
 from .recomputed import RecomputedValues
 from .steady import SteadyArguments

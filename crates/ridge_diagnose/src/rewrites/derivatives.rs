@@ -64,8 +64,8 @@ fn multiplied(
     };
     if !is_side
         || !readers.iter().all(is_narrow)
-        || site.products().iter().any(is_whole)
         || pushed.extent < LARGER * ONE * products
+        || site.products().iter().any(is_whole)
     {
         return None;
     }

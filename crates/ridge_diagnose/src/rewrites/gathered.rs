@@ -40,12 +40,13 @@ fn rewrite(site: &Site<'_, '_>, product: &Product) -> Option<Rewrite> {
 
 /// How many rows the array has from which all rows of a side were gathered, whole.
 fn rows_behind(site: &Site<'_, '_>, side: InstructionId, gathered: f64) -> Option<f64> {
-    let gather = site.instruction(site.flow.content(side));
+    let made = site.flow.content(side);
+    let gather = site.instruction(made);
     let extents = |id: InstructionId| -> Vec<i64> {
         site.instruction(id).shape.dimensions.iter().copied().filter(|extent| *extent != 1).collect()
     };
     let from = gather.operands.first().filter(|_| gather.opcode == "gather").map(|from| extents(*from))?;
-    match (&from[..], &extents(site.flow.content(side))[..]) {
+    match (&from[..], &extents(made)[..]) {
         ([rows, one], [all, other]) if one == other && (*all as f64 - gathered).abs() < 0.5 => Some(*rows as f64),
         _ => None,
     }

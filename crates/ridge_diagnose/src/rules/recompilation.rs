@@ -152,7 +152,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
     // Without marked steps compilation is left out of what is judged, and can only be told.
     let is_left_out = case.analyzed().per == Per::Capture && case.analyzed().compilation_ns > 0;
-    let is_told = is_left_out || case.share(ns) < LEAST && compiling_calls(case).values().any(|compiling| compiling.takes_life);
+    let compiling = compiling_calls(case);
+    let is_told = is_left_out || case.share(ns) < LEAST && compiling.values().any(|compiling| compiling.takes_life);
     if !is_told && case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
@@ -162,7 +163,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let takes_most = is_own && programs.again_ns() as f64 >= MOST_OF_LIFE * life_ns as f64;
         !is_told || programs.count >= LEAST_TOLD || takes_most
     };
-    let programs = programs(case, LEAST_PROGRAMS, ns).into_iter().filter(is_enough);
+    let programs = programs(case, compiling, LEAST_PROGRAMS, ns).into_iter().filter(is_enough);
     let Some(most) = programs.max_by_key(|programs| (!programs.is_of_layers, programs.again_ns(), programs.count)) else { return Ok(Vec::new()) };
     let function = function_name(most.name);
     let again = compiled_again(case, &most);
@@ -372,9 +373,13 @@ fn recurs(case: &Case<'_>, Compiling { calls, windows, .. }: &Compiling<'_>) -> 
 }
 
 /// Names with several programs: what the recorder wrote of them, else what their HLO shows. Devices waited `waited_ns` for compilation.
-fn programs<'a>(case: &Case<'a>, least: usize, waited_ns: i64) -> Vec<Programs<'a>> {
+fn programs<'a>(
+    case: &Case<'a>,
+    mut compiling: BTreeMap<&'a str, Compiling<'a>>,
+    least: usize,
+    waited_ns: i64,
+) -> Vec<Programs<'a>> {
     let trace = case.trace();
-    let mut compiling = compiling_calls(case);
     // A capture whose calls are known tells when each compiled.
     let tells_calls = !compiling.is_empty();
     let mut by_name: BTreeMap<&'a str, Vec<u32>> = BTreeMap::new();

@@ -108,10 +108,11 @@ fn lies_mixed(case: &Case<'_>, detail: u32) -> bool {
     let Some(shape) = trace.operator_shapes.get(detail as usize) else { return false };
     let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(trace.strings.get(text)));
     let nearest = |dims: &[i64], strides: &[i64]| {
-        let axes = dims.iter().zip(strides).enumerate().filter(|(_, (extent, stride))| **extent > 1 && **stride > 0);
+        let axes = dims.iter().zip(strides).enumerate().filter(|(_, (extent, _))| **extent > 1);
         axes.min_by_key(|(_, (_, stride))| **stride).map(|(axis, _)| axis)
     };
-    let is_large = |dims: &[i64]| dims.len() > 1 && dims.iter().product::<i64>() >= LARGE_MIXED;
+    let numbers = |dims: &[i64]| dims.iter().fold(1_i64, |numbers, extent| numbers.saturating_mul(*extent));
+    let is_large = |dims: &[i64]| dims.len() > 1 && numbers(dims) >= LARGE_MIXED;
     let arrays: Vec<(&Vec<i64>, usize)> = dims
         .iter()
         .zip(&strides)
