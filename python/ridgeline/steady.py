@@ -40,9 +40,11 @@ class _Site:
     """A call in the program's text."""
 
     callee: tuple[str, ...]
-    #: Position or keyword, and the variable that is given; None where it is something else.
-    arguments: list[tuple[int | str, tuple[str, ...] | None]]
-    #: Whether it also hands on lists or dictionaries of arguments.
+    #: Keyword, or None for what is given by position, and the variable that is given; None where it is something else.
+    arguments: list[tuple[str | None, tuple[str, ...] | None]]
+    #: Which of them hand on a list of arguments (`*batch`).
+    starred: frozenset[int]
+    #: Whether it also hands on dictionaries of arguments.
     is_open: bool
 
 
@@ -131,15 +133,25 @@ class SteadyArguments:
         function = self._functions.setdefault(getattr(callee, "__name__", ""), _Function())
         function.is_open |= site.is_open
         told = function.told.setdefault(id(site), {})
-        for at, path in site.arguments:
-            name = at if isinstance(at, str) else parameters[at] if at < len(parameters) else None
-            if name is None:
-                function.is_open = True
-            elif path is None:
-                function.unknown.add(name)
+        place = 0
+        for at, (keyword, path) in enumerate(site.arguments):
+            value = None if path is None else value_of(path, names, others)
+            if at in site.starred:
+                if type(value) not in (list, tuple) or place + len(value) > len(parameters):
+                    function.is_open = True
+                    return
+                given = list(zip(parameters[place:], list(value), strict=False))
+                place += len(value)
             else:
-                value = value_of(path, names, others)
-                if value is not None and self._compare(function, id(site), name, value):
+                name = keyword if keyword is not None else parameters[place] if place < len(parameters) else None
+                place += keyword is None
+                given = [(name, value)]
+            for name, one in given:
+                if name is None:
+                    function.is_open = True
+                elif path is None:
+                    function.unknown.add(name)
+                elif one is not None and self._compare(function, id(site), name, one):
                     told[name] = told.get(name, 0) + 1
 
     @staticmethod
@@ -169,16 +181,16 @@ def _site_of(call: ast.AST) -> _Site | None:
     callee = dotted(call.func)
     if callee is None:
         return None
-    arguments: list[tuple[int | str, tuple[str, ...] | None]] = []
-    is_open = False
+    arguments: list[tuple[str | None, tuple[str, ...] | None]] = []
+    starred = set()
     for at, argument in enumerate(call.args):
-        is_open |= isinstance(argument, ast.Starred)
-        arguments.append((at, dotted(argument)))
-    for keyword in call.keywords:
-        is_open |= keyword.arg is None
-        if keyword.arg is not None:
-            arguments.append((keyword.arg, dotted(keyword.value)))
-    return _Site(callee, arguments, is_open)
+        if isinstance(argument, ast.Starred):
+            starred.add(at)
+            argument = argument.value
+        arguments.append((None, dotted(argument)))
+    arguments.extend((keyword.arg, dotted(keyword.value)) for keyword in call.keywords if keyword.arg is not None)
+    is_open = any(keyword.arg is None for keyword in call.keywords)
+    return _Site(callee, arguments, frozenset(starred), is_open)
 
 
 def _parameters(function: Any) -> list[str]:

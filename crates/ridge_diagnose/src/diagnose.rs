@@ -301,7 +301,7 @@ const WITHOUT_CAUSE: [&str; 5] =
     ["unexplained-work", "kernel-hotspot", "hot-line", "serial-while-small-body", "tiny-operations"];
 
 /// Rules that inform of what the capture doesn't show to be avoidable.
-const UNSURE: [&str; 3] = ["factorized-again", "lanes-wait", "both-branches"];
+const UNSURE: [&str; 4] = ["factorized-again", "lanes-wait", "both-branches", "stacked-results"];
 /// What of their time counts against others.
 const UNSURE_PART: f64 = 0.8;
 

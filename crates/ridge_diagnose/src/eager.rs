@@ -15,8 +15,10 @@ mod calls;
 mod chain;
 mod composed;
 mod diagonal;
+mod dropped;
 mod elementwise;
 mod factors;
+mod low_rank;
 mod pairwise;
 mod selection;
 mod singular;
@@ -99,6 +101,8 @@ fn found(rest: &Nodes<'_>) -> Vec<Match> {
         windows::find(rest),
         elementwise::find(rest),
         composed::find(rest),
+        dropped::find(rest),
+        low_rank::find(rest),
     ];
     all.into_iter().flatten().collect()
 }

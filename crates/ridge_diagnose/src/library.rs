@@ -27,6 +27,8 @@ pub(crate) enum Pass {
     Any,
     /// Backward: it is the transpose of something.
     Backward,
+    /// Backward through the iterations of a loop, not a gradient that each iteration computes.
+    ThroughLoop,
 }
 
 /// A part of a library.

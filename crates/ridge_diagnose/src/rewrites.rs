@@ -11,6 +11,7 @@ pub(crate) use site::own_line;
 use site::{Rewrite, Site, Slack};
 use std::collections::BTreeMap;
 
+mod axis;
 mod banded;
 mod batch;
 mod branches;
@@ -22,18 +23,25 @@ mod derivatives;
 mod diagonal;
 mod discarded;
 mod drawn;
+mod dropped;
+mod extreme;
 mod factored;
 mod gathered;
+mod gram;
 mod hoist;
 mod lengths;
 mod log_sum;
 mod lookup;
+mod low_rank;
+mod masked;
 mod only;
 mod pairwise;
 mod positions;
 mod power;
 mod repeated;
 mod round_trip;
+pub(crate) mod sequence;
+mod shifted;
 mod singular;
 mod site;
 mod spectrum;
@@ -57,6 +65,16 @@ pub(crate) fn place_of<'a>(case: &Case<'a>, program: &Program<'a>, id: Instructi
 /// The side of a choice in a program that takes longest, though it may not be kept.
 pub(crate) fn longest_side<'a>(case: &Case<'a>, program: &Program<'a>) -> Option<branches::Side> {
     branches::longest(&Site { case, program, module: program.module, flow: Flow::new(program.module) })
+}
+
+/// The outermost loop around the instruction `id` whose iterations have nothing to do with one another.
+pub(crate) fn independent_loop<'a>(case: &Case<'a>, program: &Program<'a>, id: InstructionId) -> Option<InstructionId> {
+    batch::outermost(&Site { case, program, module: program.module, flow: Flow::new(program.module) }, id)
+}
+
+/// What each loop of a program does step by step, though it depends only on the sequence that the loop goes over.
+pub(crate) fn sequence_layers<'a>(case: &Case<'a>, program: &Program<'a>) -> Vec<sequence::Layers> {
+    sequence::layers(&Site { case, program, module: program.module, flow: Flow::new(program.module) })
 }
 
 /// The better forms of a program that save at least `least` of the judged time, what saves most first.
@@ -91,6 +109,12 @@ pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f6
         singular::find(&site),
         factored::find(&site),
         gathered::find(&site),
+        shifted::find(&site),
+        extreme::find(&site),
+        dropped::find(&site),
+        low_rank::find(&site),
+        masked::find(&site),
+        gram::find(&site),
     ];
     let mut merged: BTreeMap<&str, Rewrite> = BTreeMap::new();
     // One that costs more must not speak against others of its kind.

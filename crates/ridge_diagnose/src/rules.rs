@@ -85,9 +85,12 @@ rules! {
     frozen_work
     mostly_zeros
     both_branches
+    stacked_results
+    sequence_in_loop
     evaluated_each_step
     library_part
     distant_pairs
+    one_by_one
     tiny_operations
     small_operators
     wide_convolution

@@ -42,6 +42,21 @@ impl<'a> Case<'a> {
         self.loop_where(|place| place.over.0 != 0)
     }
 
+    /// Whether looks found a line, and never in a loop of the program: set-up, which runs once.
+    pub(crate) fn is_run_once(&self, at: &Place) -> bool {
+        let python = &self.trace().python;
+        let places = |stack: &PythonStack| -> Vec<&PythonPlace> {
+            stack.places.iter().filter_map(|row| python.places.get(*row as usize)).collect()
+        };
+        let is_here = |place: &&&PythonPlace| {
+            let found = self.place_of_python(place);
+            (&found.file, found.line) == (&at.file, at.line)
+        };
+        let mut stacks =
+            python.stacks.iter().map(places).filter(|places| places.iter().any(|place| is_here(&place))).peekable();
+        stacks.peek().is_some() && stacks.all(|places| places.iter().all(|place| place.loops == 0))
+    }
+
     fn loop_where(&self, is_wanted: impl Fn(&PythonPlace) -> bool) -> Option<LoopSeen<'a>> {
         let forward = self.forward_looks();
         let all: u64 = forward.values().sum();

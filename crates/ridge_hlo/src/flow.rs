@@ -40,6 +40,11 @@ impl<'m> Flow<'m> {
         })
     }
 
+    /// The instruction that `id` is a name of: the result of a fusion, or what a parameter in one stands for.
+    pub fn through_fusions(&self, id: InstructionId) -> InstructionId {
+        self.follow(id, |_| false)
+    }
+
     /// The instruction that makes the numbers of `id`, wherever their order or type was changed on the way.
     pub fn content(&self, id: InstructionId) -> InstructionId {
         self.follow(id, |opcode| {

@@ -1,7 +1,7 @@
 //! Solvers of equations: diffrax, lineax, optimistix, jaxopt.
 
 use crate::library::Part;
-use crate::library::Pass::{Any, Backward};
+use crate::library::Pass::{Any, Backward, ThroughLoop};
 use crate::library::Sign::{Around, Frame, Function, Host};
 
 pub(super) static PARTS: &[Part] = &[
@@ -227,7 +227,7 @@ pub(super) static PARTS: &[Part] = &[
     },
     Part {
         signs: &[Frame("jaxopt/_src/loop.py", ""), Function("_while_loop_scan")],
-        pass: Backward,
+        pass: ThroughLoop,
         does: "goes to differentiating backward through every iteration of an inner solver of `jaxopt`",
         why: "the backward pass stores every iteration and differentiates it",
         help: "use `implicit_diff=True`: the gradient by the implicit function theorem needs one linear solve at the solution and no stored iterations",

@@ -70,6 +70,23 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     })
 }
 
+/// The outermost loop around `id` whose iterations are independent, where it has enough of them.
+pub(super) fn outermost(site: &Site<'_, '_>, id: InstructionId) -> Option<InstructionId> {
+    const DEEPEST: usize = 16;
+    let mut loops: Vec<InstructionId> = Vec::new();
+    let mut at = id;
+    while let Some(around) = site.flow.loop_around(at).filter(|_| loops.len() < DEEPEST) {
+        loops.push(around);
+        at = around;
+    }
+    let is_batch = |around: &InstructionId| {
+        let instruction = site.instruction(*around);
+        let is_long = instruction.known_trip_count().is_some_and(|trips| trips as f64 >= FEWEST);
+        is_long && instruction.called.first().is_some_and(|body| is_independent(site, *body))
+    };
+    loops.into_iter().rev().find(is_batch)
+}
+
 /// Bytes that a batch reads once where each of `iterations` reads them again: matrices that products have in common.
 fn kept(site: &Site<'_, '_>, around: InstructionId, iterations: f64) -> f64 {
     let inside = site.products().into_iter().filter(|product| site.flow.loop_around(product.at) == Some(around));

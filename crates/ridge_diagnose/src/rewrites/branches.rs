@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Elements below which a choice costs nothing.
 const FEWEST: f64 = 512.0;
-/// Elements for each condition: a choice for each number is arithmetic.
+/// Elements for each condition from which on a side is worth a word without a loop.
 const EACH: f64 = 8.0;
 
 /// What the side of a choice takes.
@@ -41,7 +41,10 @@ pub(super) fn longest(site: &Site<'_, '_>) -> Option<Side> {
         // What chooses runs anyway.
         let chooses: Vec<InstructionId> = selects.iter().filter_map(|id| site.ran(*id)).collect();
         let made: Vec<InstructionId> = made.into_iter().filter(|id| !chooses.contains(id)).collect();
-        Some(Side { select, made, members: site.elements(condition) as u64 })
+        // A choice for each number is arithmetic, unless a loop runs for one side of it.
+        let is_each = site.elements(select) >= EACH * site.elements(condition);
+        let has_loop = || made.iter().any(|id| site.instruction(*id).opcode == "while" || inner_of(site, *id, select));
+        (is_each || has_loop()).then(|| Side { select, made: made.clone(), members: site.elements(condition) as u64 })
     });
     sides.max_by_key(|side| site.program.ns_of(&side.made)).filter(|side| !side.made.is_empty())
 }
@@ -52,6 +55,10 @@ fn condition(site: &Site<'_, '_>, select: InstructionId) -> Option<InstructionId
     let condition = site.spread_from(*site.instruction(select).operands.first()?);
     // A comparison of counters is a pattern of the array, which costs nothing to leave out.
     let is_value = !matches!(&*site.instruction(condition).opcode, "constant" | "iota");
-    let is_each = elements >= FEWEST && elements >= EACH * site.elements(condition);
-    (is_value && is_each).then_some(condition)
+    (is_value && elements >= FEWEST).then_some(condition)
+}
+
+/// Whether `id` runs in a loop that isn't around `select`.
+fn inner_of(site: &Site<'_, '_>, id: InstructionId, select: InstructionId) -> bool {
+    site.flow.loop_around(id) != site.flow.loop_around(select)
 }

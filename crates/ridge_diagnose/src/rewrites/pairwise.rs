@@ -83,6 +83,17 @@ fn of_pairs(
             better,
             slack: Slack::Alike,
         }
+    } else if site.module.op_name_in_fusion(summed).contains("vmap(transpose(") {
+        Rewrite {
+            does: "goes to gradients of every example (`vmap` of `grad`) that are then only averaged or summed",
+            instead: "the gradient of the mean loss",
+            why: "the gradients of every example have the size of the parameters times the batch, and the gradient of the mean needs only matrix products",
+            help: "take `jax.grad` of a function that averages the losses of the batch, `lambda p: jax.vmap(loss, (None, 0))(p, batch).mean()`; keep `jax.vmap(jax.grad(loss))` only where each example's gradient is used, as for clipping",
+            at,
+            old,
+            better,
+            slack: Slack::Alike,
+        }
     } else {
         Rewrite {
             does: "goes to broadcasting all pairs of vectors into one large array to sum their products",

@@ -85,34 +85,43 @@ fn values(site: &Site<'_, '_>, id: InstructionId, index: i64) -> Vec<Instruction
 }
 
 /// Whether nothing reads one of the results, and the results as a whole go nowhere else.
-fn is_unread(site: &Site<'_, '_>, id: InstructionId, index: i64) -> bool {
+pub(super) fn is_unread(site: &Site<'_, '_>, id: InstructionId, index: i64) -> bool {
     !site.module.is_root(id)
         && values(site, id, index).into_iter().all(|value| site.flow.readers(value).is_some_and(|all| all.is_empty()))
 }
 
 /// Whether nothing but slices of at most `most` rows or columns reads one of the results, through what is done to each element.
 fn takes_first(site: &Site<'_, '_>, id: InstructionId, index: i64, most: f64) -> bool {
+    columns_read(site, id, index, false).is_some_and(|read| read <= most)
+}
+
+/// How many rows or columns of one of the results the largest slice has, where nothing but slices reads it, through what is done to
+/// each element; of a vector for each matrix, how many numbers.
+pub(super) fn columns_read(site: &Site<'_, '_>, id: InstructionId, index: i64, is_vector: bool) -> Option<f64> {
     if site.module.is_root(id) {
-        return false;
+        return None;
     }
     let mut open = values(site, id, index);
-    let mut seen = 0;
+    let (mut seen, mut most) = (0, 0.0_f64);
     while let Some(value) = open.pop() {
-        let Some(readers) = site.flow.readers(value) else { return false };
-        for reader in readers {
+        for reader in site.flow.readers(value)? {
             seen += 1;
             let instruction = site.instruction(reader);
-            let [.., rows, columns] = instruction.shape.dimensions[..] else { return false };
+            let read = match (is_vector, &instruction.shape.dimensions[..]) {
+                (true, [.., numbers]) => *numbers,
+                (false, [.., rows, columns]) => *rows.min(columns),
+                _ => return None,
+            };
             match &*instruction.opcode {
-                "slice" if (rows.min(columns) as f64) <= most => {}
+                "slice" => most = most.max(read as f64),
                 // A decomposition that failed is made of no numbers.
-                "select" => open.push(reader),
-                _ => return false,
+                "select" | "reverse" => open.push(reader),
+                _ => return None,
             }
             if seen > MOST {
-                return false;
+                return None;
             }
         }
     }
-    true
+    Some(most)
 }

@@ -1,14 +1,17 @@
 //! Arrays are converted and moved to the device again and again.
 
+use crate::arguments::name_of;
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::parts::HostPart;
 use crate::places::Seen;
+use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
+use crate::words::{list, percent};
 use ridge_analysis::{Need, PythonLooks};
-use ridge_table::{Basis, Quantity, Unit};
+use ridge_hlo::InstructionId;
+use ridge_table::{Basis, Quantity, Subject, Unit};
 
 pub(crate) static RULE: Rule = Rule {
     id: "converted-again",
@@ -42,8 +45,62 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .why("a NumPy array is converted and copied to the device every time it is passed, though constant data needs that only once")
             .help("convert constant data once, before the loop, to the type that the step uses, and pass the device array"),
     });
-    let found: Vec<Finding> = found.into_iter().collect();
-    Ok(if found.is_empty() { timed(case).into_iter().collect() } else { found })
+    Ok(copied(case).or(found).or_else(|| timed(case)).into_iter().collect())
+}
+
+/// What XLA calls the copy of an argument in the host's memory to the device.
+const COPY: &str = "H2D Dispatch";
+/// The least part of the time that such copies take, and how many there are at least.
+const LEAST_COPIED: f64 = 0.20;
+const FEWEST: usize = 8;
+/// Bytes of an argument that takes long to copy.
+const LARGE: u64 = 1 << 20;
+
+/// Arguments of compiled functions that are copied to the device for each call: the call keeps looks at Python away.
+fn copied(case: &Case<'_>) -> Option<Finding> {
+    let waits: Vec<_> = case.idle().filter(|idle| idle.name == Some(COPY)).collect();
+    let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
+    let copies = case.host_rows(|_, name| name == COPY).len();
+    if case.framework() != Framework::Jax || case.share(ns) < LEAST_COPIED || copies < FEWEST {
+        return None;
+    }
+    let (program, arguments, bytes) = largest_arguments(case)?;
+    let (function, names) = (program.function(case), list(&arguments, 2));
+    let place = case.line_of_calls(function);
+    let message = format!(
+        "the device waits {} of the time while NumPy arrays passed to `{function}` (its largest arguments: {names}) are copied to the device; `jnp.asarray` or `jax.device_put` before the loop does it once",
+        percent(case.share(ns)),
+    );
+    Some(
+        Finding::new(message)
+            .at(place)
+            .about(Subject::Module(program.row))
+            .number("copies of arguments", Quantity::new(copies as f64, Unit::Count, Basis::Counted))
+            .number("bytes of these arguments", Quantity::new(bytes as f64, Unit::Bytes, Basis::Counted))
+            .fact("which argument is a NumPy array isn't recorded")
+            .why("a compiled function copies every NumPy argument to the device in each call, though constant data needs that only once")
+            .help("put constant data on the device once, `data = jax.device_put(data)`, and index it there; for new batches, pass only the batch and copy the next one while the step runs")
+            .claims(waits.iter().map(|idle| (idle.at, 1.0))),
+    )
+}
+
+/// The program that runs often with the largest arguments, their names, and their bytes.
+fn largest_arguments<'a>(case: &Case<'a>) -> Option<(Program<'a>, Vec<String>, u64)> {
+    let of_program = |program: Program<'a>| {
+        let module = program.module;
+        let all = module.computation(module.entry?).instruction_ids();
+        let size = |id: &InstructionId| module.instruction(*id).shape.byte_size().unwrap_or(0);
+        let is_large = |id: &InstructionId| module.instruction(*id).opcode == "parameter" && size(id) >= LARGE;
+        let mut large: Vec<InstructionId> = all.filter(is_large).collect();
+        large.sort_by_key(|id| std::cmp::Reverse(size(id)));
+        let most = size(large.first()?);
+        large.retain(|id| size(id) * 8 >= most);
+        let bytes = large.iter().map(size).sum();
+        let names = large.iter().map(|id| name_of(module, *id)).collect();
+        Some((program, names, bytes))
+    };
+    let often = programs(case).into_iter().filter(|program| program.runs() >= FEWEST as u64);
+    often.filter_map(of_program).max_by_key(|(_, _, bytes)| *bytes)
 }
 
 /// Conversions that the recorder timed, because they keep looks away.

@@ -88,7 +88,9 @@ fn structures(op_name: &str) -> Vec<String> {
     // `jvp(vmap(transpose(jvp(f))))`: columns of the derivative of a gradient.
     let inner = scope.find("jvp(").and_then(|at| scope.get(at + 1..)).unwrap_or("");
     let is_second = inner.contains("jvp(vmap(transpose(jvp(") || inner.contains("jvp(jvp(") || scope.starts_with("vmap(jvp(vmap(transpose(jvp(");
-    if is_second {
+    if scope.matches("jvp(").count() >= 3 && !inner.contains("vmap(transpose(jvp(") {
+        found.push("in nested derivatives (`grad` of `grad`); `jax.experimental.jet` or forward mode (`jax.jvp`) for the inner ones takes less".to_owned());
+    } else if is_second {
         found.push("in second derivatives formed as a whole matrix (`jax.hessian`, or `jacfwd` of a gradient)".to_owned());
     }
     // The first is the user's own function.

@@ -228,7 +228,12 @@ fn most_of(case: &Case<'_>, works: &Works<'_>) -> Option<Place> {
 fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
     let name = case.analysis.instruction(op).map_or("", |(module, id)| module.op_name_in_fusion(id));
     let is_backward = name.contains("transpose(");
-    let counts = |part: &Part| part.pass == Pass::Any || is_backward;
+    let is_around = || name.split_once("while/body").map_or(is_backward, |(before, _)| before.contains("transpose("));
+    let counts = |part: &Part| match part.pass {
+        Pass::Any => true,
+        Pass::Backward => is_backward,
+        Pass::ThroughLoop => is_around(),
+    };
     let stack = case.analysis.lines().of(op).map_or(&[][..], |lines| &lines.stack);
     let in_packages = || {
         stack.iter().filter_map(|line| {

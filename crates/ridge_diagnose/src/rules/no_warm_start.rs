@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, is_from, of_loops, reached};
-use crate::rewrites::place_of;
+use crate::rewrites::{independent_loop, place_of};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::{Lines, Need};
@@ -57,15 +57,13 @@ fn solver(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
     if is_from(module, id, &STEPPING) || !has_unknown(module, flow, id) || all.any(|id| is_random(module, id)) {
         return None;
     }
-    if flow.loop_around(id).is_some_and(|outer| is_over_problems(module, flow, outer)) {
-        return None;
-    }
     let mut ran = program.ran_in(&inside);
     let own = module.computation(body).instruction_ids().map(|id| program.events(id)).max().unwrap_or(0);
     let trips = own as f64 / program.events(id) as f64;
     ran.push(id);
     let ns = program.ns_of(&ran);
-    if trips < MANY || case.share(ns) < LEAST {
+    // A loop over independent problems has no solution of the one before.
+    if trips < MANY || case.share(ns) < LEAST || independent_loop(case, program, id).is_some() {
         return None;
     }
     let message = format!(
@@ -97,18 +95,6 @@ fn has_unknown(module: &HloModule, flow: &Flow<'_>, around: InstructionId) -> bo
         is_constant_array(module, flow, flow.content(*first)) && is_replaced(module, flow, flow.source(*next))
     };
     start.opcode == "tuple" && root.opcode == "tuple" && start.operands.iter().zip(&root.operands).any(is_guess)
-}
-
-/// Whether a loop takes one problem after the other (`lax.map`): nothing but what it collects goes from one iteration to the next.
-fn is_over_problems(module: &HloModule, flow: &Flow<'_>, around: InstructionId) -> bool {
-    let around = module.instruction(around);
-    let Some(root) = around.called.first().and_then(|body| module.computation(*body).root) else { return false };
-    let is_carried = |next: &InstructionId| {
-        let is_float = module.instruction(*next).shape.leaves().first().is_some_and(|shape| shape.element_type.is_float());
-        is_float && is_replaced(module, flow, flow.source(*next))
-    };
-    let root = module.instruction(root);
-    around.known_trip_count().is_some_and(|count| count > 1) && root.opcode == "tuple" && !root.operands.iter().any(is_carried)
 }
 
 fn is_constant_array(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> bool {

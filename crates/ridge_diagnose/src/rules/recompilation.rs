@@ -33,6 +33,8 @@ const LEAST_PROGRAMS: usize = 3;
 
 /// The same where it can only be told, because no steps are marked: setting up compiles small functions a few times, too.
 const LEAST_TOLD: usize = 5;
+/// Programs of one function that are compiled until the types of its state have settled, at most.
+const SETTLED: usize = 3;
 
 /// The part of the recorded life from which on fewer count, too.
 const MOST_OF_LIFE: f64 = 0.20;
@@ -212,7 +214,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             case.analyzed().spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0))
         };
         let recurs = again.iter().flat_map(|(_, calls)| calls).any(is_steady);
-        return Ok(vec![match (most.is_of_layers, is_of_library && !recurs) {
+        let is_set_up = is_of_library && (!recurs || most.place.as_ref().is_some_and(|place| case.is_run_once(place)));
+        // Types that settle in the first steps cost the same however long the program runs.
+        let settles = !recurs && most.count <= SETTLED;
+        return Ok(vec![match (most.is_of_layers, is_set_up || settles) {
             (true, _) => of_layers(finding),
             (false, true) => finding.information(),
             (false, false) => finding,

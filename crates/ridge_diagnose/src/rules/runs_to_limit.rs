@@ -27,6 +27,8 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.10;
 /// Iterations below which a limit is meant as a count.
 const FEWEST: f64 = 20.0;
+/// Iterations from which on a tolerance of zero is worth a word.
+const MANY: f64 = 100.0;
 /// Runs of the loop: one that ends at its limit may be chance.
 const RUNS: u64 = 2;
 /// Steps of a condition.
@@ -50,8 +52,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: InstructionId) -> Option<Finding> {
     let module = program.module;
     let runs = program.events(id);
-    // A threshold that nothing can be below is how a fixed number of iterations is asked for.
-    let end = end(module, flow, id).filter(|end| end.threshold.is_none_or(|threshold| threshold > 0.0))?;
+    let end = end(module, flow, id)?;
+    // A threshold that nothing can be below is how a fixed number of iterations is asked for, unless that is large.
+    let is_exact = end.threshold.is_some_and(|threshold| threshold <= 0.0);
+    if is_exact && end.limit < MANY {
+        return None;
+    }
     let body = *module.instruction(id).called.first()?;
     let each = module.computation(body).instruction_ids().map(|id| program.events(id)).max()?;
     let trips = each as f64 / runs.max(1) as f64;
@@ -67,16 +73,18 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
         return None;
     }
     let message = format!(
-        "{} of the time is in a loop that always runs to its limit of {} iterations, because it never converges to its tolerance",
+        "{} of the time is in a loop that always runs to its limit of {} iterations, because {}",
         percent(case.share(ns)),
         end.limit,
+        if is_exact { "its tolerance is zero; a tolerance would end it earlier" } else { "it never converges to its tolerance" },
     );
     let found = Finding::new(message)
         .at(place_of(case, program, id))
         .about(Subject::Module(program.row))
         .number("in its iterations", case.per_unit(ns))
         .number("runs of the loop, all to the limit", Quantity::new(runs as f64, Unit::Count, Basis::Measured));
-    let found = match end.threshold {
+    let found = if is_exact { found.information() } else { found };
+    let found = match end.threshold.filter(|_| !is_exact) {
         Some(threshold) => found.fact(format!("the loop would end early at an error of {threshold:.1e}")),
         None => found,
     };

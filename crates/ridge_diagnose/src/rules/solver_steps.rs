@@ -36,6 +36,9 @@ const NOISE: [&str; 1] = ["/diffrax/_brownian/"];
 /// Files and calls without which no implicit step is solved.
 const SOLVING: [&str; 4] = ["/diffrax/_root_finder/", "/optimistix/_root_find", "/lineax/_solver/", "/lineax/_solve.py"];
 
+/// Methods of diffrax of an order up to three, by their files.
+const LOW: [&str; 5] = ["euler", "heun", "midpoint", "ralston", "bosh3"];
+
 /// A loop over the steps of a solution.
 struct Steps {
     finding: Finding,
@@ -75,10 +78,16 @@ fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId
         return None;
     }
     let method = all.iter().find_map(|id| method(module, *id));
+    let is_low = method.as_deref().is_none_or(|method| LOW.contains(&method));
     let method = method.as_deref().map(|method| format!(" (`{method}`)")).unwrap_or_default();
     let (share, steps) = (percent(case.share(ns)), count(trips as u64, "step", "steps"));
-    let finding = if is_adaptive {
-        Finding::new(format!("{share} of the time goes to an ODE solve that takes {steps} each time with an explicit solver{method}; an implicit one takes far fewer if the equations are stiff"))
+    let finding = if is_adaptive && is_low {
+        Finding::new(format!("{share} of the time goes to an ODE solve that takes {steps} each time with an explicit solver{method}; one of higher order (`Tsit5`, `Dopri8`) takes far fewer at tight tolerances, and an implicit one if the equations are stiff"))
+            .fact("the capture doesn't show the tolerances")
+            .why("the error of a step shrinks with its length to the power of the method's order, so a method of low order needs many short steps for a small error")
+            .help("use `diffrax.Tsit5()`, or `Dopri8()` for tolerances below 1e-6; if the equations are stiff, use an implicit solver (`diffrax.Kvaerno5()`); otherwise loosen `rtol` and `atol`")
+    } else if is_adaptive {
+        Finding::new(format!("{share} of the time goes to an ODE solve that takes {steps} each time with an explicit solver{method}; an implicit one takes far fewer if the equations are stiff, and an `Event` stops it when the result is known"))
             .fact("the capture doesn't show whether the equations are stiff: loosen the tolerances tenfold, and if the number of steps hardly changes, stability limits the step size, not accuracy")
             .why("an explicit method has to keep its steps as short as the fastest process in the equations, even long after that process has decayed")
             .help("if rates differ by orders of magnitude, use an implicit solver, which takes far fewer steps: `diffrax.Kvaerno5()` or `Kvaerno3()`, or `KenCarp4()` if only a part is stiff; otherwise loosen `rtol` and `atol`, and start with `dt0=None`")

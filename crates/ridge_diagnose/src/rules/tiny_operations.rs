@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
-use crate::rewrites::place_of;
+use crate::rewrites::{independent_loop, place_of};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
@@ -39,7 +39,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(programs(case).iter().filter_map(|program| finding(case, program)).collect())
 }
 
-fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
+/// The operations in loops of a program that work on a few numbers each, and the most numbers of one of them; `None` where they take
+/// little of the judged time.
+pub(super) fn tiny(case: &Case<'_>, program: &Program<'_>) -> Option<(Vec<InstructionId>, u64)> {
     let module = program.module;
     let flow = Flow::new(module);
     let elements = |id: InstructionId| -> u64 {
@@ -52,12 +54,19 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         is_array && events > 0 && program.ns(*id) / events <= SHORT_NS && elements(*id) <= FEW && flow.loop_around(*id).is_some()
     };
     let tiny: Vec<InstructionId> = program.ran.keys().copied().filter(is_tiny).collect();
+    let events = tiny.iter().map(|id| program.events(*id)).sum::<u64>();
+    let most = tiny.iter().map(|id| elements(*id)).max().unwrap_or(0);
+    (case.share(program.ns_of(&tiny)) >= LEAST && events >= MANY).then_some((tiny, most))
+}
+
+fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
+    let (tiny, most) = tiny(case, program)?;
     let (ns, events) = (program.ns_of(&tiny), tiny.iter().map(|id| program.events(*id)).sum::<u64>());
-    if case.share(ns) < LEAST || events < MANY {
+    let longest = program.longest_first(&tiny);
+    // Of independent problems the loop is what is to be changed, not its operations.
+    if longest.first().is_some_and(|id| independent_loop(case, program, *id).is_some()) {
         return None;
     }
-    let longest = program.longest_first(&tiny);
-    let most = tiny.iter().map(|id| elements(*id)).max().unwrap_or(0);
     let message = format!(
         "{} of the time goes to operations on at most {most} numbers each, one by one in loops of `{}`, and is mostly launch overhead",
         percent(case.share(ns)),

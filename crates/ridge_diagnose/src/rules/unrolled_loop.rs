@@ -37,6 +37,8 @@ const LEFT: f64 = 0.15;
 const CHAINS: usize = 32;
 /// Instructions of a program that are looked at.
 const MOST: usize = 1 << 18;
+/// Transformations in each other from which on a function stands in the program many times.
+const DERIVED: usize = 3;
 
 /// What a program repeats.
 struct Unrolled {
@@ -126,7 +128,9 @@ fn unrolled(module: &HloModule) -> Option<Unrolled> {
         let instruction = module.instruction(id);
         let metadata = &instruction.metadata;
         let is_placed = metadata.stack_frame_id != 0 || metadata.source_line != 0;
-        if metadata.op_name.is_empty() || !is_placed {
+        // Derivatives of derivatives are copies that no loop made.
+        let is_derived = metadata.op_name.matches("jvp(").count() >= DERIVED;
+        if metadata.op_name.is_empty() || !is_placed || is_derived {
             continue;
         }
         named += 1;
