@@ -30,6 +30,9 @@ _MOST_INPUTS = 1 << 12
 #: Inputs of fewer numbers cost less than looking.
 _LEAST_NUMBERS = 64
 
+#: Values of one list or dictionary among the arguments of a module.
+_MOST_VALUES = 64
+
 #: Numbers of an array that are compared with those of an earlier call.
 _PROBES = 32
 
@@ -220,13 +223,16 @@ class TorchWatch:
             self._trained.setdefault(id(module), weakref.ref(module))
 
     def _look_at_inputs(self, module: Any, inputs: Any, trains: bool = False) -> None:
-        arrays = [value for value in inputs if isinstance(value, self._torch.Tensor)]
+        given = _given(inputs, self._torch.Tensor)
+        if given is None:
+            return
+        arrays, others = given
         if not arrays or sum(array.numel() for array in arrays) < _LEAST_NUMBERS:
             return
         if trains and len(self._inner) < _MOST_INPUTS:
             # Of modules that train, whole calls are compared: two of them between two steps are the same work.
             self._inner |= {id(child) for child in module.modules() if child is not module}
-        key = tuple(_place(array) for array in arrays)
+        key = (*(_place(array) for array in arrays), *others)
         if any(_is_random(child) for child in module.modules()):
             # Nor is what is called within it anybody's whole work.
             if len(self._inputs) < _MOST_INPUTS:
@@ -244,7 +250,7 @@ class TorchWatch:
         elif len(self._inputs) < _MOST_INPUTS:
             self._inputs[key] = _Input(module, arrays, state)
             entry = self._entry_of(module)
-            entry["again"] += not trains and self._had_all(module, arrays, state[1])
+            entry["again"] += not trains and not others and self._had_all(module, arrays, state[1])
         else:
             return
         entry["calls"] += 1
@@ -442,6 +448,26 @@ class _Input:
     def is_there(self) -> bool:
         """Whether the memory is still that of then: otherwise another array may have come to lie there."""
         return self.module() is not None and not any(storage.expired() for storage in self._storages)
+
+
+def _given(values: Any, kind: type, depth: int = 3) -> tuple[list[Any], list[Any]] | None:
+    """The arrays of some arguments, within lists and dictionaries too, and their other values; None where one is nothing known."""
+    arrays: list[Any] = []
+    others: list[Any] = []
+    for value in values:
+        if isinstance(value, kind):
+            arrays.append(value)
+        elif value is None or type(value) in (bool, int, float, str):
+            others.append(value)
+        elif type(value) in (list, tuple, dict) and depth and len(value) <= _MOST_VALUES:
+            inner = _given([*value, *value.values()] if type(value) is dict else value, kind, depth - 1)
+            if inner is None:
+                return None
+            arrays += inner[0]
+            others += inner[1]
+        else:
+            return None
+    return arrays, others
 
 
 class _Examples:

@@ -106,10 +106,18 @@ def test_what_is_computed_at_the_call_is_not_known(steady: SteadyArguments) -> N
     assert told(steady) == {}
 
 
-def test_lists_of_arguments_are_not_followed(steady: SteadyArguments) -> None:
-    both = (ArrayImpl(), ArrayImpl())
+def test_lists_of_arguments_are_followed_where_a_variable_has_them(steady: SteadyArguments) -> None:
+    x, rest = ArrayImpl(), (ArrayImpl(),)
     for _ in range(20):
-        unpacked(*both)
+        x = unpacked(x, *rest)
+        steady.look([program_text.SeenFrame(sys._getframe())])
+    assert told(steady) == {"unpacked": ["kernel"]}
+
+
+def test_lists_of_arguments_that_are_made_for_the_call_are_not_followed(steady: SteadyArguments) -> None:
+    x, kernel = ArrayImpl(), ArrayImpl()
+    for _ in range(20):
+        x = unpacked(*[x, kernel])
         steady.look([program_text.SeenFrame(sys._getframe())])
     assert told(steady) == {}
 

@@ -52,6 +52,28 @@ def test_the_same_input_again_is_seen_and_another_is_not() -> None:
     assert (entry["module"], entry["calls"], entry["again"], entry["frame"][1]) == ("Sequential", 10, 9, 14)
 
 
+def test_inputs_in_dictionaries_and_other_values_are_compared_too() -> None:
+    told = watched(
+        """
+    class Scaled(torch.nn.Module):
+        def forward(self, outputs, targets, factor):
+            return ((outputs["head"] - targets) * factor).sum()
+
+    class Same(torch.nn.Module):
+        def forward(self, outputs):
+            return outputs["head"].sum()
+
+    loss, same = Scaled(), Same()
+    outputs, targets = {"head": torch.randn(20, 64)}, torch.randn(20, 64)
+    for step in range(10):
+        loss({"head": torch.randn(20, 64)}, targets, 1.0)
+        loss(outputs, targets, float(step))
+        same(outputs)
+    """
+    )
+    assert [(entry["module"], entry["again"]) for entry in told["repeated"]] == [("Same", 9)]
+
+
 def test_examples_that_a_frozen_module_had_in_other_batches() -> None:
     told = watched(
         ENCODER

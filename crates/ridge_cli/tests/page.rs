@@ -62,4 +62,10 @@ fn a_report_is_one_file_and_says_what_it_left_out() {
     assert!(small.code == Some(1) && small.stderr.contains("expected room for a report"), "{}", small.stderr);
     let unknown = run(&["report", &capture, "-o", &path, "--views", "everything"]);
     assert!(unknown.code == Some(2) && unknown.stderr.contains("expected one of overview"), "{}", unknown.stderr);
+    let nowhere = run(&["report", &capture, "-o", &path, "--at", "#/nonsense?a=0"]);
+    assert!(
+        nowhere.code == Some(2) && nowhere.stderr.contains("expected an address of the page"),
+        "{}",
+        nowhere.stderr
+    );
 }

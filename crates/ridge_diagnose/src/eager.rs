@@ -17,6 +17,7 @@ mod composed;
 mod diagonal;
 mod dropped;
 mod elementwise;
+mod expanded;
 mod factors;
 mod low_rank;
 mod pairwise;
@@ -103,6 +104,7 @@ fn found(rest: &Nodes<'_>) -> Vec<Match> {
         composed::find(rest),
         dropped::find(rest),
         low_rank::find(rest),
+        expanded::find(rest),
     ];
     all.into_iter().flatten().collect()
 }
@@ -120,6 +122,8 @@ fn node<'a>(case: &Case<'a>, call: &OperatorCall, read: &'a FxHashMap<u32, Vec<V
     Node {
         name: name(call.name.0),
         arrays: arrays(call.detail),
+        dims: shape.map_or("", |shape| trace.strings.get(shape.dims)),
+        strides: shape.map_or("", |shape| trace.strings.get(shape.strides)),
         values: shape.map_or("", |shape| trace.strings.get(shape.values)),
         types: shape.map_or("", |shape| trace.strings.get(shape.types)),
         is_view: is_view(trace.strings.get(call.name)),
@@ -184,6 +188,8 @@ mod tests {
             .map(|((name, _, values), arrays)| Node {
                 name,
                 arrays,
+                dims: "",
+                strides: "",
                 values,
                 types: r#"["float"]"#,
                 is_view: is_view(&format!("aten::{name}")),
@@ -195,6 +201,48 @@ mod tests {
         let all = found(&nodes).into_iter().chain(structured::kronecker(&nodes));
         let texts = all.map(|one| format!("{} in {:?}", one.form.instead, one.calls));
         texts.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn results_of_which_a_part_is_read() {
+        let head = ("linear", "[[16, 80, 256], [9000, 256], [9000]]", "");
+        let last = ("select", "[[16, 80, 9000], [], []]", "");
+        let largest = ("argmax", "[[16, 9000], [], []]", "");
+        assert_eq!(forms(&[head, last, largest]), "selecting that part first in [0]");
+        // What is computed of all of them, and a part that is most of them.
+        assert_eq!(forms(&[head, ("softmax", "[[16, 80, 9000], [], []]", ""), last, largest]), "");
+        let most = ("slice", "[[16, 80, 9000], [], [], [], []]", "");
+        assert_eq!(forms(&[head, most, ("argmax", "[[16, 79, 9000], [], []]", "")]), "");
+        let convolution = ("conv2d", "[[8, 3, 64, 64], [32, 3, 3, 3], [32]]", "");
+        let every = |rows: &'static str| ("slice", rows, "");
+        let strided =
+            [convolution, every("[[8, 32, 64, 64]]"), every("[[8, 32, 32, 64]]"), ("relu", "[[8, 32, 32, 32]]", "")];
+        assert_eq!(forms(&strided), "selecting that part first in [0]");
+    }
+
+    #[test]
+    fn rows_of_an_embedding_that_are_averaged() {
+        let rows = ("embedding", "[[50000, 128], [64, 256]]", "");
+        let mean = ("mean", "[[64, 256, 128], [], [], []]", "");
+        assert_eq!(forms(&[rows, mean]), "`nn.EmbeddingBag` in [0, 1]");
+        assert_eq!(forms(&[rows, mean, ("pow", "[[64, 256, 128], []]", "")]), "");
+        assert_eq!(forms(&[rows, ("mul", "[[64, 256, 128], [64, 256, 1]]", ""), mean]), "");
+    }
+
+    #[test]
+    fn matrices_of_low_rank_that_are_written_out() {
+        let product = |sizes: &'static str| ("mm", sizes, "");
+        let scaled = ("mul", "[[1280, 1280], []]", "");
+        let merged = ("add", "[[1280, 1280], [1280, 1280], []]", "");
+        let layer = ("linear", "[[32, 1280], [1280, 1280], []]", "");
+        let all = |first: (&'static str, &'static str, &'static str)| forms(&[first, scaled, merged, layer]);
+        assert_eq!(all(product("[[1280, 8], [8, 1280]]")), "multiplying the rows by each factor in turn in [0, 1, 2]");
+        assert_eq!(all(product("[[1280, 640], [640, 1280]]")), "");
+        let sum = ("add", "[[450, 450], [450, 450], []]", "");
+        let factor = ("linalg_cholesky_ex", "[[450, 450], [], []]", "");
+        let gram = product("[[450, 4], [4, 450]]");
+        assert_eq!(forms(&[gram, sum, factor]), "a factorization of the small matrix in [0, 1, 2]");
+        assert_eq!(forms(&[product("[[450, 400], [400, 450]]"), sum, factor]), "");
     }
 
     #[test]

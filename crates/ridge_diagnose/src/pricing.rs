@@ -134,6 +134,9 @@ const SLOWEST: f64 = 6.0;
 /// The least that it is taken to be: nothing runs at its roof all the time.
 const USUAL: f64 = 1.6;
 
+/// How much further from the device's rates the better form is taken to be than what was faster than its price.
+const NARROWER: f64 = 2.0;
+
 /// How much faster or slower than its price work in good order is: the rates may be those of an ordinary core.
 const FASTER: f64 = 1.6;
 const SLOWER: f64 = 1.8;
@@ -145,9 +148,9 @@ impl Left {
             return None;
         }
         let slower = if before > 0.0 { ns / before } else { SLOWEST };
-        // What was faster than its price shows that the rates are too low.
+        // What was faster than its price shows that the rates are too low, though other sizes may be further from them.
         let least = after * slower.min(1.0) / ns;
-        let most = after * slower.clamp(USUAL, SLOWEST) / ns;
+        let most = after * (slower * NARROWER * USUAL).min(USUAL).max(slower.min(SLOWEST)) / ns;
         Some(Left { least: least.min(1.0), most: most.clamp(least.min(1.0), 1.0) })
     }
 }

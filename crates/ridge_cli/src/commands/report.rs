@@ -38,7 +38,7 @@ pub(crate) struct ReportArguments {
     views: Vec<Part>,
 
     /// Open at this address of the page, copied from `ridgeline view`: its selection, markers and notes
-    #[arg(long = "at", value_name = "ADDRESS")]
+    #[arg(long = "at", value_name = "ADDRESS", value_parser = address)]
     opens_at: Option<String>,
 
     /// Remove host, user and process names, directories, addresses, secrets, command lines, and the text of source files
@@ -89,4 +89,19 @@ fn part(name: &str) -> Result<Part, String> {
         Part::ALL.into_iter().find(|part| part.name() == name || (name == "tables" && *part == Part::Operations));
     let known = || Part::ALL.map(Part::name).join(", ");
     found.ok_or_else(|| format!("expected one of {}", known()))
+}
+
+/// An address of the page: what is behind `#/` names a view, with parameters perhaps.
+fn address(text: &str) -> Result<String, String> {
+    let place = text.split_once('#').map_or(text, |(_, place)| place).trim_start_matches('/');
+    let view = place.split('?').next().unwrap_or_default();
+    // What has parameters alone is the overview's, as the page reads it.
+    let is_known = view.is_empty() || view.contains('=') || part(view).is_ok();
+    match is_known {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "expected an address of the page, as `#/timeline?a=0&b=9000`, with one of {}",
+            Part::ALL.map(Part::name).join(", ")
+        )),
+    }
 }

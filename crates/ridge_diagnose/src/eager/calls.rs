@@ -54,6 +54,9 @@ pub(super) struct Node<'a> {
     pub(super) name: &'a str,
     /// The extents of its arrays; those of a single number are empty.
     pub(super) arrays: &'a [Vec<i64>],
+    /// The same and the distances in memory as written, which have lists of arrays as well.
+    pub(super) dims: &'a str,
+    pub(super) strides: &'a str,
     /// Its other arguments as written, where they are kept.
     pub(super) values: &'a str,
     /// The types of its arguments as written.

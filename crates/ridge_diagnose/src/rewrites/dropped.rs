@@ -44,7 +44,9 @@ fn rewrite(site: &Site<'_, '_>, array: InstructionId) -> Option<Rewrite> {
     }
     let parts = forward.iter().map(|reader| Part::of(site, *reader, array)).collect::<Option<Vec<Part>>>()?;
     let axes = parts.first()?.axes.clone();
-    if axes.is_empty() || parts.iter().any(|part| part.axes != axes) {
+    // The diagonal of a product has a form of its own.
+    let is_diagonal = axes.len() > 1 && site.product(array).is_some() && parts.iter().any(|part| part.sizes.is_err());
+    if axes.is_empty() || is_diagonal || parts.iter().any(|part| part.axes != axes) {
         return None;
     }
     let (mut old, mut better) = (Vec::new(), Work::default());
@@ -150,9 +152,18 @@ fn made_for(
         if !is_open || !is_for_it() {
             continue;
         }
+        // What needs other rows for one of them, as a sort does, is not computed row by row.
+        let is_by_row = |(_, axis): &(usize, Axis)| {
+            site.instruction(at).opcode == "convolution" || axis::inputs(site, at, *axis).is_some()
+        };
+        let axes: Axes = wanted.get(&at).cloned().unwrap_or_default().into_iter().filter(is_by_row).collect();
+        wanted.insert(at, axes.clone());
+        if axes.is_empty() {
+            continue;
+        }
         only.insert(at);
         let mut from: FxHashMap<InstructionId, Axes> = FxHashMap::default();
-        for (index, axis) in wanted.get(&at).cloned().unwrap_or_default() {
+        for (index, axis) in axes {
             for (input, axis) in axis::inputs(site, at, axis).unwrap_or_default() {
                 let known = from.entry(site.flow.through_fusions(input)).or_default();
                 known.extend(axis.map(|axis| (index, axis)));

@@ -68,8 +68,9 @@ fn copied(case: &Case<'_>) -> Option<Finding> {
     let (function, names) = (program.function(case), list(&arguments, 2));
     let place = case.line_of_calls(function);
     let message = format!(
-        "the device waits {} of the time while NumPy arrays passed to `{function}` (its largest arguments: {names}) are copied to the device; `jnp.asarray` or `jax.device_put` before the loop does it once",
+        "the device waits {} of the time while NumPy arrays passed to `{function}` (its largest {}: {names}) are copied to the device; `jnp.asarray` or `jax.device_put` before the loop does it once",
         percent(case.share(ns)),
+        if arguments.len() == 1 { "argument" } else { "arguments" },
     );
     Some(
         Finding::new(message)

@@ -37,6 +37,8 @@ const LEAST_OF_GRADIENTS: f64 = 0.12;
 const LEAST_OF_HOST: f64 = 0.12;
 /// With a busier device, the host's time hardly matters.
 const MOST_BUSY: f64 = 0.7;
+/// The part of the time above which it hardly ever waits for the host.
+const ALWAYS_BUSY: f64 = 0.9;
 /// Files of parts that compute in forward passes.
 const FORWARD: [&str; 4] = ["torch/nn/utils/parametriz", "torch/nn/utils/weight_norm.py", "torch/nn/utils/spectral_norm.py", "torch/distributions/"];
 /// Fewer looks say nothing.
@@ -121,8 +123,12 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
             .claims(claim);
         let finding = finding.fact(format!("see {}", part.source));
         // Where the device is busy anyway, the host may take its time; on a CPU, PyTorch's host is the device.
-        let waits = (case.framework() == Framework::Torch && case.is_on_processors()) || case.busy_share().is_none_or(|busy| busy < MOST_BUSY);
-        Some(if waits { leveled(finding, part, share) } else { finding.information() })
+        let is_device = case.framework() == Framework::Torch && case.is_on_processors();
+        match case.busy_share() {
+            Some(busy) if !is_device && busy >= ALWAYS_BUSY => None,
+            Some(busy) if !is_device && busy >= MOST_BUSY => Some(finding.information()),
+            _ => Some(leveled(finding, part, share)),
+        }
     })
 }
 

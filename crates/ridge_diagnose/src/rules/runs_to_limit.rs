@@ -8,7 +8,7 @@ use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{Flow, HloModule, InstructionId};
+use ridge_hlo::{ElementType, Flow, HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::FxHashSet;
 
@@ -63,7 +63,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
     let trips = each as f64 / runs.max(1) as f64;
     let by = step(module, flow, id, end.counter)?;
     let counted = trips * by;
-    if runs < RUNS || counted < FEWEST || counted < end.limit || counted >= end.limit + by {
+    if runs < RUNS || counted < FEWEST || counted < end.limit - by || counted >= end.limit + by {
         return None;
     }
     let mut ran = program.ran_in(&reached(module, body));
@@ -108,15 +108,19 @@ fn end(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<End> {
         }
         let instruction = module.instruction(at);
         if instruction.opcode != "compare" {
-            open.extend(flow.inputs(at));
+            // A flag of the state is what the iteration before made of it.
+            match flag(module, id, at) {
+                Some(next) => open.push(flow.source(next)),
+                None => open.extend(flow.inputs(at)),
+            }
             continue;
         }
         let [one, other] = instruction.operands[..] else { continue };
         let (left, right) = (flow.source(one), flow.source(other));
         let is_real = module.instruction(left).shape.element_type.is_float();
         match instruction.attributes().comparison_direction.as_deref()? {
-            "LT" if !is_real && module.instruction(left).opcode == "get-tuple-element" => {
-                let counter = module.instruction(left).tuple_index.and_then(|index| usize::try_from(index).ok());
+            "LT" if !is_real => {
+                let counter = counted(module, flow, left);
                 if let Some((counter, number)) = counter.zip(number(module, flow, right)) {
                     let larger = limit.is_none_or(|(_, known)| number > known);
                     limit = if larger { Some((counter, number)) } else { limit };
@@ -130,6 +134,28 @@ fn end(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<End> {
     }
     let ((counter, limit), threshold) = limit.zip(threshold)?;
     Some(End { limit, counter, threshold })
+}
+
+/// What an iteration makes of an element of the loop's state that says whether it goes on.
+fn flag(module: &HloModule, around: InstructionId, id: InstructionId) -> Option<InstructionId> {
+    let element = module.instruction(id);
+    let is_flag = element.opcode == "get-tuple-element" && element.shape.element_type == ElementType::Pred;
+    let condition = *module.instruction(around).called.get(1)?;
+    if !is_flag || element.computation != condition {
+        return None;
+    }
+    let root = module.instruction(module.computation(*module.instruction(around).called.first()?).root?);
+    root.operands.get(usize::try_from(element.tuple_index?).ok()?).copied().filter(|_| root.opcode == "tuple")
+}
+
+/// The element of the state that a number counts: itself, or with what the iteration adds.
+fn counted(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<usize> {
+    let instruction = module.instruction(id);
+    let element = match &*instruction.opcode {
+        "add" => flow.inputs(id).map(|id| module.instruction(id)).find(|one| one.opcode == "get-tuple-element")?,
+        _ => instruction,
+    };
+    element.tuple_index.filter(|_| element.opcode == "get-tuple-element").and_then(|index| usize::try_from(index).ok())
 }
 
 /// By how much an element of a loop's state grows in each iteration.

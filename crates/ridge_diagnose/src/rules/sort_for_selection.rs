@@ -74,10 +74,11 @@ fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Use
         None => String::new(),
     };
     let message = format!(
-        "{} of the time goes to sorting {} times {} elements{read}",
+        "{} of the time goes to sorting {} times {} elements{read}{}",
         percent(case.share(ns)),
         found.sorts,
         found.elements,
+        if found.read.is_some_and(|read| read > 1) { "; `jax.lax.top_k` selects them in one pass" } else { "" },
     );
     Some(
         program

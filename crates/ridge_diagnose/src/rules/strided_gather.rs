@@ -28,6 +28,9 @@ const LONG_ROW: i64 = 8;
 const FAR_APART: i64 = 16;
 /// The least part of the time of operators on arrays in different layouts.
 const LEAST_MIXED: f64 = 0.20;
+/// The least part of the time of operators on columns, and the numbers of a column whose cache lines no cache near the core holds.
+const LEAST_COLUMNS: f64 = 0.20;
+const LONG_COLUMN: i64 = 1 << 13;
 /// Smaller arrays are in the caches either way.
 const LARGE_MIXED: i64 = 1 << 17;
 /// Numbers of a table that no cache holds.
@@ -58,7 +61,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch || case.trace().operator_shapes.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(gathers_across(case).into_iter().chain(mixed_layouts(case)).collect())
+    Ok(gathers_across(case).into_iter().chain(mixed_layouts(case)).chain(columns_across(case)).collect())
 }
 
 /// Elementwise operators whose arrays lie in memory in different orders: one of them is read across its rows.
@@ -95,6 +98,59 @@ fn mixed_layouts(case: &Case<'_>) -> Option<Finding> {
         .unknown_amount()
         .information(),
     )
+}
+
+/// Operators on columns of arrays that lie by rows: each number that they read or write is in a cache line of its own.
+fn columns_across(case: &Case<'_>) -> Option<Finding> {
+    if !case.is_on_processors() {
+        return None;
+    }
+    let all = &case.operator_calls().calls;
+    let mut known: FxHashMap<u32, Option<Table>> = FxHashMap::default();
+    let mut column = |call: &OperatorCall| {
+        let name = case.trace().strings.get(call.name);
+        let is_known = call.detail != NONE && (is_elementwise(name) || is_comparison(name));
+        is_known.then(|| *known.entry(call.detail).or_insert_with(|| widest_column(case, call.detail)))?
+    };
+    let found: Vec<(usize, Table)> = (0..all.len()).filter_map(|at| Some((at, column(&all[at])?))).collect();
+    let claim = case.claim_of_calls(found.iter().map(|(at, _)| *at), 1.0);
+    let share = case.share_of(claim.iter().copied());
+    let (first, table) = found.first().filter(|_| share >= LEAST_COLUMNS)?;
+    let row = all[*first].row;
+    let seen = case.seen_during(found.iter().map(|(at, _)| all[*at].row));
+    Some(
+        Finding::new(format!(
+            "{} of the time goes to operators on strided columns: the {} numbers of a column lie {} apart in memory, each in a cache line of its own; storing the transposed array, with each column as one contiguous row, would suffice",
+            percent(share),
+            table.row,
+            table.apart,
+        ))
+        .at(case.line_of_row(row))
+        .about(EventRow::known(row).map(Subject::Event))
+        .seen(seen.as_ref())
+        .number("operators on such columns", case.count_per_unit(found.len() as u64))
+        .why("memory is read in whole cache lines (64 bytes), so a number that is read alone costs as much as 16 that lie side by side")
+        .help("store the array with the axis that the loop goes over first: `paths[t]` of shape (dates, paths) instead of `paths[:, t]`; or take the columns apart once, `array.T.contiguous()`, before the loop")
+        .claims(claim)
+        .unknown_amount()
+        .information(),
+    )
+}
+
+/// The longest array of one dimension among the arguments of an operator that lies across memory.
+fn widest_column(case: &Case<'_>, detail: u32) -> Option<Table> {
+    let shape = case.trace().operator_shapes.get(detail as usize)?;
+    let [dims, strides] = [shape.dims, shape.strides].map(|text| extents(case.trace().strings.get(text)));
+    let columns = dims.iter().zip(&strides).filter_map(|(dims, strides)| match (&dims[..], &strides[..]) {
+        ([row], [apart]) => Some(Table { row: *row, apart: *apart }),
+        _ => None,
+    });
+    columns.filter(|column| column.row >= LONG_COLUMN && column.apart >= FAR_APART).max_by_key(|column| column.row)
+}
+
+fn is_comparison(name: &str) -> bool {
+    let name = name.strip_prefix("aten::").unwrap_or(name);
+    matches!(name.trim_end_matches('_'), "copy" | "gt" | "lt" | "ge" | "le" | "pow" | "exp" | "sqrt" | "clamp" | "clamp_min" | "clamp_max")
 }
 
 fn is_elementwise(name: &str) -> bool {
