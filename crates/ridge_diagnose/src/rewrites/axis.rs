@@ -182,10 +182,10 @@ mod tests {
     #[test]
     fn an_axis_is_found_again_where_it_is_merged_with_others_and_apart_again() {
         let (apart, merged) = (shape(&[8, 64, 16]), shape(&[512, 16]));
-        let positions = Axis::whole(&apart, 1).unwrap();
+        let positions = Axis::whole(&apart, 1).expect("it is a dimension");
         let order = |shape: &Shape| in_order(shape);
         let through = |axis: Axis, from: &Shape, to: &Shape| axis.through(from, &order(from), to, &order(to));
-        let found = through(positions, &apart, &merged).unwrap();
+        let found = through(positions, &apart, &merged).expect("the axis is in both");
         assert_eq!(found, Axis { dimension: 0, outer: 8, size: 64, inner: 1 });
         assert_eq!(through(found, &merged, &apart), Some(positions));
         // Taken apart in another way, there is no such axis any more.

@@ -58,8 +58,10 @@ fn rewrite(site: &Site<'_, '_>, array: InstructionId) -> Option<Rewrite> {
             old.push((id, read));
         }
     }
-    let gradients: Vec<(InstructionId, f64)> = gradients(site, &old);
-    for (id, read) in gradients {
+    if old.is_empty() {
+        return None;
+    }
+    for (id, read) in gradients(site, &old) {
         better = better.plus(site.cost(id).and_then(Work::of).unwrap_or_default().times(read * site.events(id)));
         old.push((id, read));
     }

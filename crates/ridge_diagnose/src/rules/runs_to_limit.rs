@@ -8,7 +8,7 @@ use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{ElementType, Flow, HloModule, InstructionId};
+use ridge_hlo::{ComputationId, ElementType, Flow, HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::FxHashSet;
 
@@ -52,18 +52,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: InstructionId) -> Option<Finding> {
     let module = program.module;
     let runs = program.events(id);
-    let end = end(module, flow, id)?;
-    // A threshold that nothing can be below is how a fixed number of iterations is asked for, unless that is large.
-    let is_exact = end.threshold.is_some_and(|threshold| threshold <= 0.0);
-    if is_exact && end.limit < MANY {
-        return None;
-    }
     let body = *module.instruction(id).called.first()?;
     let each = module.computation(body).instruction_ids().map(|id| program.events(id)).max()?;
     let trips = each as f64 / runs.max(1) as f64;
-    let by = step(module, flow, id, end.counter)?;
-    let counted = trips * by;
-    if runs < RUNS || counted < FEWEST || counted < end.limit - by || counted >= end.limit + by {
+    if runs < RUNS || trips < FEWEST {
+        return None;
+    }
+    let (limit, threshold) = by_condition(module, flow, id, trips).or_else(|| by_branch(program, flow, id, each))?;
+    // A threshold that nothing can be below is how a fixed number of iterations is asked for, unless that is large.
+    let is_exact = threshold.is_some_and(|threshold| threshold <= 0.0);
+    if is_exact && limit < MANY {
         return None;
     }
     let mut ran = program.ran_in(&reached(module, body));
@@ -75,7 +73,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
     let message = format!(
         "{} of the time is in a loop that always runs to its limit of {} iterations, because {}",
         percent(case.share(ns)),
-        end.limit,
+        limit,
         if is_exact { "its tolerance is zero; a tolerance would end it earlier" } else { "it never converges to its tolerance" },
     );
     let found = Finding::new(message)
@@ -84,7 +82,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
         .number("in its iterations", case.per_unit(ns))
         .number("runs of the loop, all to the limit", Quantity::new(runs as f64, Unit::Count, Basis::Measured));
     let found = if is_exact { found.information() } else { found };
-    let found = match end.threshold.filter(|_| !is_exact) {
+    let found = match threshold.filter(|_| !is_exact) {
         Some(threshold) => found.fact(format!("the loop would end early at an error of {threshold:.1e}")),
         None => found,
     };
@@ -95,6 +93,46 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
             .claims(program.claim(&ran, 1.0))
             .unknown_amount(),
     )
+}
+
+/// The limit and the threshold of a loop that ends when its condition fails, where it took as many iterations as the limit allows.
+fn by_condition(module: &HloModule, flow: &Flow<'_>, id: InstructionId, trips: f64) -> Option<(f64, Option<f64>)> {
+    let end = end(module, flow, id)?;
+    let by = step(module, flow, id, end.counter)?;
+    let counted = trips * by;
+    let is_all = counted >= FEWEST && counted >= end.limit - by && counted < end.limit + by;
+    is_all.then_some((end.limit, end.threshold))
+}
+
+/// The same of a loop with a known number of iterations that does nothing any more once a flag of its state is set, where all of its
+/// `iterations` still did something.
+fn by_branch(program: &Program<'_>, flow: &Flow<'_>, id: InstructionId, iterations: u64) -> Option<(f64, Option<f64>)> {
+    let module = program.module;
+    let limit = module.instruction(id).known_trip_count()?;
+    let body = module.computation(*module.instruction(id).called.first()?);
+    let root = module.instruction(body.root?);
+    let of_choice = |choice: InstructionId| {
+        let conditional = module.instruction(choice);
+        let flag = module.instruction(flow.content(*conditional.operands.first()?));
+        let element = usize::try_from(flag.tuple_index.filter(|_| flag.opcode == "get-tuple-element")?).ok()?;
+        let next = module.instruction(flow.source(*root.operands.get(element)?));
+        let is_set = next.operands.first() == Some(&choice) && flag.shape.element_type == ElementType::Pred;
+        let place = usize::try_from(next.tuple_index.filter(|_| is_set)?).ok()?;
+        let compared = conditional.called.iter().find_map(|branch| compared(module, flow, *branch, place).map(|found| (*branch, found)));
+        let (branch, threshold) = compared?;
+        let ran = module.computation(branch).instruction_ids().map(|id| program.events(id)).max()?;
+        (ran >= iterations).then_some((limit as f64, threshold))
+    };
+    body.instruction_ids().filter(|id| module.instruction(*id).opcode == "conditional").find_map(of_choice)
+}
+
+/// What a branch compares a real number with for the element `place` of its result; `None` where that is no comparison.
+fn compared(module: &HloModule, flow: &Flow<'_>, branch: ComputationId, place: usize) -> Option<Option<f64>> {
+    let root = module.instruction(module.computation(branch).root?);
+    let compare = module.instruction(flow.source(*root.operands.get(place).filter(|_| root.opcode == "tuple")?));
+    let [one, other] = compare.operands[..] else { return None };
+    let is_real = module.instruction(flow.source(one)).shape.element_type.is_float();
+    (compare.opcode == "compare" && is_real).then(|| number(module, flow, other).or_else(|| number(module, flow, one)))
 }
 
 /// When the loop `id` ends, where that is at a limit or by a comparison of real numbers, whichever comes first.
@@ -119,9 +157,10 @@ fn end(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<End> {
         let (left, right) = (flow.source(one), flow.source(other));
         let is_real = module.instruction(left).shape.element_type.is_float();
         match instruction.attributes().comparison_direction.as_deref()? {
-            "LT" if !is_real => {
+            direction @ ("LT" | "LE") if !is_real => {
                 let counter = counted(module, flow, left);
                 if let Some((counter, number)) = counter.zip(number(module, flow, right)) {
+                    let number = if direction == "LE" { number + 1.0 } else { number };
                     let larger = limit.is_none_or(|(_, known)| number > known);
                     limit = if larger { Some((counter, number)) } else { limit };
                 }

@@ -61,9 +61,13 @@ enum Reader {
 }
 
 fn of_loop(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, around: InstructionId) -> Option<(i64, Finding)> {
+    let written = all_written(program.module, flow, around);
+    if written.is_empty() || flow.loop_around(around).is_some() {
+        return None;
+    }
     let users = Users::new(program.module);
     let found = [Reader::Caller, Reader::Backward].into_iter().filter_map(|reader| {
-        let stacks = stacks(program, flow, &users, around, reader)?;
+        let stacks = stacks(program, flow, &users, around, &written, reader)?;
         let ns = program.ns_of(&stacks.ran);
         (case.share(ns) >= LEAST).then(|| (ns, finding(case, program, &stacks, reader)))
     });
@@ -105,34 +109,50 @@ fn finding(case: &Case<'_>, program: &Program<'_>, stacks: &Stacks, reader: Read
     found.why(why).help(help).claims(program.claim(&stacks.ran, 1.0)).information()
 }
 
+/// An array of a loop's state that it writes row by row.
+struct Written {
+    /// Its place in the state, and how it begins.
+    index: usize,
+    first: InstructionId,
+    /// The write of a row, and how many there are.
+    write: InstructionId,
+    rows: i64,
+}
+
+fn all_written(module: &HloModule, flow: &Flow<'_>, around: InstructionId) -> Vec<Written> {
+    let instruction = module.instruction(around);
+    let start = instruction.operands.first().map(|start| module.instruction(*start));
+    let root = instruction.called.first().and_then(|body| module.computation(*body).root).map(|root| module.instruction(root));
+    let (Some(start), Some(root)) = (start, root) else { return Vec::new() };
+    if start.opcode != "tuple" || root.opcode != "tuple" {
+        return Vec::new();
+    }
+    let elements = start.operands.iter().zip(&root.operands).enumerate();
+    let written = elements.filter_map(|(index, (first, next))| {
+        let (write, rows) = written(module, flow, *next, index)?;
+        (rows >= MANY).then_some(Written { index, first: *first, write, rows })
+    });
+    written.collect()
+}
+
 fn stacks(
     program: &Program<'_>,
     flow: &Flow<'_>,
     users: &Users,
     around: InstructionId,
+    written: &[Written],
     reader: Reader,
 ) -> Option<Stacks> {
     let module = program.module;
-    let instruction = module.instruction(around);
-    let start = module.instruction(*instruction.operands.first()?);
-    let root = module.instruction(module.computation(*instruction.called.first()?).root?);
-    if start.opcode != "tuple" || root.opcode != "tuple" || flow.loop_around(around).is_some() {
-        return None;
-    }
     let mut stacks = Stacks::default();
-    for (index, (first, next)) in start.operands.iter().zip(&root.operands).enumerate() {
-        let Some((write, rows)) = written(module, flow, *next, index) else { continue };
-        let bytes = module.instruction(write).shape.byte_size().unwrap_or(0) as f64;
-        if rows < MANY || readers(module, users, around, index) != Some(reader) {
-            continue;
-        }
+    for array in written.iter().filter(|array| readers(module, users, around, array.index) == Some(reader)) {
         stacks.arrays += 1;
-        stacks.rows = stacks.rows.max(rows);
-        stacks.bytes += bytes;
-        stacks.ran.push(flow.carrier(write));
-        stacks.ran.extend(made_by(module, flow, *first));
-        // The line of what is kept says more than that of the loop.
-        stacks.at = stacks.at.or(Some(write));
+        stacks.rows = stacks.rows.max(array.rows);
+        stacks.bytes += module.instruction(array.write).shape.byte_size().unwrap_or(0) as f64;
+        stacks.ran.push(flow.carrier(array.write));
+        stacks.ran.extend(made_by(module, flow, array.first));
+        // The line of what is kept says more than the line of the loop.
+        stacks.at = stacks.at.or(Some(array.write));
     }
     stacks.ran.sort_unstable();
     stacks.ran.dedup();
