@@ -12,6 +12,7 @@ use site::{Rewrite, Site, Slack};
 use std::collections::BTreeMap;
 
 mod axis;
+mod backward;
 mod banded;
 mod batch;
 mod branches;

@@ -1,6 +1,7 @@
 //! Rows that are computed and that nothing reads: the positions of a sequence before the last one, pixels between those that are kept.
 
 use super::axis::{self, Axis};
+use super::backward::{goes_back, gradients};
 use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
 use ridge_hlo::{Instruction, InstructionId};
@@ -37,8 +38,13 @@ fn rewrite(site: &Site<'_, '_>, array: InstructionId) -> Option<Rewrite> {
     let readers = site.flow.readers(array)?;
     // The gradient of what isn't read is zero, so what goes back reads no more of it.
     let forward: Vec<InstructionId> = readers.into_iter().filter(|reader| !goes_back(site, *reader)).collect();
-    let is_part =
-        |reader: &InstructionId| takes_part(site.instruction(*reader)) && array_of(site, *reader) == Some(array);
+    // A loop that takes one row in each iteration takes them all.
+    let around = site.flow.loop_around(array);
+    let is_part = |reader: &InstructionId| {
+        takes_part(site.instruction(*reader))
+            && array_of(site, *reader) == Some(array)
+            && site.flow.loop_around(*reader) == around
+    };
     if forward.is_empty() || !forward.iter().all(is_part) {
         return None;
     }
@@ -122,11 +128,6 @@ fn makes(site: &Site<'_, '_>, id: InstructionId) -> bool {
     !matches!(&*site.instruction(id).opcode, "parameter" | "constant" | "get-tuple-element" | "iota" | "while")
 }
 
-/// Whether an instruction is part of a backward pass.
-fn goes_back(site: &Site<'_, '_>, id: InstructionId) -> bool {
-    site.module.op_name_in_fusion(id).contains("transpose(")
-}
-
 /// Axes of an array, each with its place among those that the slices take a part of.
 type Axes = Vec<(usize, Axis)>;
 
@@ -192,24 +193,4 @@ fn made_for(
     let mut ran: Vec<(InstructionId, Axes)> = carried.filter(|(_, axes)| !axes.is_empty()).collect();
     ran.sort_unstable_by_key(|(id, _)| *id);
     ran
-}
-
-/// The products of the backward pass that belong to those of `old`, with the part of them that is needed.
-fn gradients(site: &Site<'_, '_>, old: &[(InstructionId, f64)]) -> Vec<(InstructionId, f64)> {
-    let scope = |id: InstructionId| -> String {
-        let name = site.module.op_name_in_fusion(id);
-        name.replace("transpose(", "").replace("jvp(", "").replace(')', "")
-    };
-    let products: FxHashMap<InstructionId, InstructionId> =
-        site.products().into_iter().filter_map(|product| Some((site.ran(product.at)?, product.at))).collect();
-    let layers: FxHashMap<String, f64> = old
-        .iter()
-        .filter_map(|(id, read)| Some((scope(*products.get(id)?), *read)))
-        .filter(|(name, _)| !name.is_empty())
-        .collect();
-    let back = products.iter().filter(|(_, product)| goes_back(site, **product));
-    let mut found: Vec<(InstructionId, f64)> =
-        back.filter_map(|(carrier, product)| Some((*carrier, *layers.get(&scope(*product))?))).collect();
-    found.sort_unstable_by_key(|(id, _)| *id);
-    found
 }
