@@ -111,6 +111,7 @@ rules! {
     tf32_off
     low_occupancy
     small_grid
+    matrix_shape
     below_roof
     variance_of_kernel
     profiled_kernel

@@ -69,6 +69,12 @@ const MOST_OF_IT: f64 = 0.5;
 
 /// What most of the line's work is, by the transformations and functions that JAX names around it.
 fn structure(case: &Case<'_>, held: &Held<'_>) -> Option<String> {
+    let is_copy = |name: &str| name.starts_with("copy-start") || name.starts_with("copy-done");
+    let copies = held.operations.iter().filter(|(_, name, ..)| is_copy(name));
+    let copied = copies.fold(0_i64, |sum, (ns, ..)| sum.saturating_add(*ns));
+    if copied as f64 >= MOST_OF_IT * held.ns as f64 {
+        return Some("in copies between memories (`copy-start`, `copy-done`), as for offloading to the host".to_owned());
+    }
     let mut parts: BTreeMap<String, i64> = BTreeMap::new();
     for (ns, _, op, _) in &held.operations {
         let Some((module, id)) = case.analysis.instruction(*op) else { continue };
