@@ -75,6 +75,9 @@ class Place:
                 for machine, name in enumerate(names):
                     ip("netns", "add", name)
                     ip("-n", name, "link", "set", "lo", "up")
+                    # Connections must not take the ports that servers listen at later.
+                    ports = "net.ipv4.ip_local_port_range=10000 40000"
+                    subprocess.run(["ip", "netns", "exec", name, "sysctl", "-qw", ports], check=True)
                     ip("-n", name, "addr", "add", f"10.77.{machine}.2/32", "dev", "lo")
                 subprocess.run(["ip", "netns", "exec", names[0], "sysctl", "-qw", "net.ipv4.ip_forward=1"], check=True)
                 for machine in range(1, EXECUTORS + 1):
