@@ -18,8 +18,11 @@ pub(crate) enum Fleet {
     Steps,
 }
 
+/// A column and its type.
+type Column = (&'static str, &'static str);
+
 /// What the questions read: a name, the table of the dataset, and its columns with their types.
-const TABLES: [(&str, (&str, &str), &[(&str, &str)]); 5] = [
+const TABLES: [(&str, (&str, &str), &[Column]); 5] = [
     ("fleet_process", ("raw", "process"), &[]),
     ("fleet_step", ("stats", "step"), &[("step", "VARCHAR"), ("number", "DOUBLE"), ("wall_ns", "BIGINT")]),
     ("fleet_device", ("idle", "device"), &[("idle_ns", "BIGINT"), ("capture_ns", "BIGINT")]),
