@@ -154,7 +154,7 @@ impl<'m> Flow<'m> {
     }
 
     /// Whether the loop `around` runs `id`: in its body or condition, or in a branch, call or loop of them.
-    fn is_within(&self, id: InstructionId, around: InstructionId) -> bool {
+    pub fn is_within(&self, id: InstructionId, around: InstructionId) -> bool {
         let mut at = self.carrier(id);
         for _ in 0..MOST_STEPS {
             let computation = self.module.instruction(at).computation;

@@ -81,14 +81,17 @@ pub(crate) fn run(arguments: &ReportArguments, _globals: &Globals, timings: &mut
 }
 
 fn views_help() -> String {
-    format!("Include only these views, comma-separated: {} [default: all]", Part::ALL.map(Part::name).join(", "))
+    format!("Include only these views, comma-separated: {} [default: all]", all_views())
+}
+
+fn all_views() -> String {
+    Part::ALL.map(Part::name).join(", ")
 }
 
 fn part(name: &str) -> Result<Part, String> {
     let found =
         Part::ALL.into_iter().find(|part| part.name() == name || (name == "tables" && *part == Part::Operations));
-    let known = || Part::ALL.map(Part::name).join(", ");
-    found.ok_or_else(|| format!("expected one of {}", known()))
+    found.ok_or_else(|| format!("expected one of {}", all_views()))
 }
 
 /// An address of the page: what is behind `#/` names a view, with parameters perhaps.
@@ -99,9 +102,8 @@ fn address(text: &str) -> Result<String, String> {
     let is_known = view.is_empty() || view.contains('=') || part(view).is_ok();
     match is_known {
         true => Ok(text.to_owned()),
-        false => Err(format!(
-            "expected an address of the page, as `#/timeline?a=0&b=9000`, with one of {}",
-            Part::ALL.map(Part::name).join(", ")
-        )),
+        false => {
+            Err(format!("expected an address of the page, as `#/timeline?a=0&b=9000`, with one of {}", all_views()))
+        }
     }
 }

@@ -10,8 +10,6 @@ const FEWEST: u64 = 8;
 const ROWS: f64 = 64.0;
 /// Values that are followed.
 const MOST: usize = 512;
-/// Loops in loops.
-const DEEPEST: usize = 16;
 
 /// Layers of one loop that need only its inputs.
 pub(crate) struct Layers {
@@ -116,7 +114,7 @@ fn is_of_inputs(site: &Site<'_, '_>, side: InstructionId, forward: InstructionId
 fn is_of_sequence(site: &Site<'_, '_>, id: InstructionId, around: InstructionId) -> bool {
     let (mut open, mut seen) = (vec![site.flow.source(id)], FxHashSet::default());
     while let Some(at) = open.pop() {
-        if !seen.insert(at) || !is_within(site, at, around) {
+        if !seen.insert(at) || !site.flow.is_within(at, around) {
             continue;
         }
         let instruction = site.instruction(at);
@@ -143,16 +141,4 @@ fn is_of_state(site: &Site<'_, '_>, id: InstructionId) -> bool {
     let instruction = site.instruction(id);
     let of = instruction.operands.first().filter(|_| instruction.opcode == "get-tuple-element");
     of.is_some_and(|of| site.instruction(*of).opcode == "parameter")
-}
-
-fn is_within(site: &Site<'_, '_>, id: InstructionId, around: InstructionId) -> bool {
-    let mut at = id;
-    for _ in 0..DEEPEST {
-        match site.flow.loop_around(at) {
-            Some(found) if found == around => return true,
-            Some(found) => at = found,
-            None => return false,
-        }
-    }
-    false
 }

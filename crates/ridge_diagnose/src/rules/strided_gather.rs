@@ -109,7 +109,7 @@ fn columns_across(case: &Case<'_>) -> Option<Finding> {
     let mut known: FxHashMap<u32, Option<Table>> = FxHashMap::default();
     let mut column = |call: &OperatorCall| {
         let name = case.trace().strings.get(call.name);
-        let is_known = call.detail != NONE && (is_elementwise(name) || is_comparison(name));
+        let is_known = call.detail != NONE && (is_elementwise(name) || is_of_each_number(name));
         is_known.then(|| *known.entry(call.detail).or_insert_with(|| widest_column(case, call.detail)))?
     };
     let found: Vec<(usize, Table)> = (0..all.len()).filter_map(|at| Some((at, column(&all[at])?))).collect();
@@ -148,7 +148,8 @@ fn widest_column(case: &Case<'_>, detail: u32) -> Option<Table> {
     columns.filter(|column| column.row >= LONG_COLUMN && column.apart >= FAR_APART).max_by_key(|column| column.row)
 }
 
-fn is_comparison(name: &str) -> bool {
+/// Operators on each number that take one array, or compare two.
+fn is_of_each_number(name: &str) -> bool {
     let name = name.strip_prefix("aten::").unwrap_or(name);
     matches!(name.trim_end_matches('_'), "copy" | "gt" | "lt" | "ge" | "le" | "pow" | "exp" | "sqrt" | "clamp" | "clamp_min" | "clamp_max")
 }
